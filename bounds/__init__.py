@@ -1,0 +1,1 @@
+"""Theorems as values, and certificates that compare them."""

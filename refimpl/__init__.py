@@ -1,0 +1,1 @@
+"""Reference implementations of differentially private algorithms for heavy-tailed data."""

@@ -1,0 +1,1 @@
+"""The harness: checks from (algorithm, claim) to a finding."""
