@@ -1,8 +1,8 @@
 """Checks of arguments, shared by everything public.
 
 An error names the argument, the value it got and what is allowed.  Every check runs before any record is used, so that
-neither an exception nor its absence depends on private data in a way the caller did not ask for: malformed *data* (wrong
-shape, non-finite entries) is refused as input, never repaired.
+neither an exception nor its absence depends on private data in a way the caller did not ask for: malformed *data*
+(wrong shape, non-finite entries) is refused as input, never repaired.
 """
 
 from __future__ import annotations

@@ -1,0 +1,198 @@
+"""Every algorithm of the five papers and ours: id, name, place, published claim, and the implementation if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from refimpl.channel import Channel, Mechanism
+from refimpl.claims import Claim
+from refimpl.laws import Point
+from refimpl.means import (
+    clipped_mean,
+    iterative_updating,
+    peeling,
+    simple_clipping,
+    soft_truncation,
+    trimmed_mean,
+    truncated_mean,
+    truncated_median_of_means,
+)
+from refimpl.validation import FloatArray
+
+Neighbours = Iterator[tuple[FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A size and parameters at which an algorithm is checked; public, chosen without any data."""
+
+    n: int
+    d: int
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """Where an algorithm lives and at which settings it is checked.
+
+    The module holds the function, `privacy(**)` (the published claim; absent for helpers), `worst_neighbours(n, d, **)`
+    and, where the claimed sensitivity is not attained, `sensitivity_supremum`.
+    """
+
+    module: ModuleType
+    function: str
+    settings: tuple[Setting, ...]
+    conditional: str | None = None  # the function that gives the claim conditional on the hidden randomness
+    query: bool = False  # a deterministic helper: returns a value, releases nothing
+
+    @property
+    def mechanism(self) -> Mechanism:
+        function: Mechanism = getattr(self.module, self.function)
+        return _released_exactly(function, self.module) if self.query else function
+
+    def privacy(self, setting: Setting) -> Claim | None:
+        """The published claim at this setting, None for a helper that claims nothing."""
+        return _call(getattr(self.module, "privacy", None), setting)
+
+    def conditional_privacy(self, setting: Setting) -> Claim | None:
+        return _call(getattr(self.module, self.conditional) if self.conditional else None, setting)
+
+    def worst_neighbours(self, setting: Setting) -> Neighbours:
+        neighbours: Neighbours = self.module.worst_neighbours(setting.n, setting.d, **setting.parameters)
+        return neighbours
+
+
+def _call(function: Callable[..., Claim] | None, setting: Setting) -> Claim | None:
+    """Call with those of the setting's parameters that the function names."""
+    if function is None:
+        return None
+    code = function.__code__
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return function(**{name: value for name, value in setting.parameters.items() if name in named})
+
+
+def _released_exactly(function: Callable[..., FloatArray], module: ModuleType) -> Mechanism:
+    """A deterministic helper in the shape of a mechanism, so that its sensitivity can be checked like the others'."""
+
+    def mechanism(data: FloatArray, channel: Channel, **parameters: Any) -> Any:
+        law = Point(function(data, **parameters))
+        reach = module.sensitivity(len(data), **parameters)
+        return channel.release("value", law, sensitivity=reach, spend=None, visible=False)
+
+    return mechanism
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    id: str
+    name: str
+    place: str
+    claim: str  # as published, in words
+    implementation: Implementation | None = field(default=None, repr=False)
+
+    @property
+    def paper(self) -> str:
+        return self.id.split(".")[0]
+
+
+_PRIVATE = {"epsilon": 0.8, "delta": 1e-3}
+
+_CLIPPED = Implementation(clipped_mean, "clipped_mean", (Setting(12, 3, {"clip": 1.0}),), query=True)
+_SIMPLE = Implementation(simple_clipping, "simple_clipping_mean", (Setting(12, 3, {"clip": 1.0, "rho": 0.5}),))
+_ITERATIVE = Implementation(
+    iterative_updating,
+    "iterative_updating_mean",
+    (
+        Setting(480, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 240, "steps": 1}),
+        Setting(20, 2, {**_PRIVATE, "clip": 1.0, "groups": 10, "steps": 2, "amplification": "none"}),
+    ),
+    conditional="conditional_privacy",
+)
+_TRUNCATED = Implementation(
+    truncated_mean,
+    "truncated_mean",
+    (Setting(50, 1, {**_PRIVATE, "failure": 0.05, "moment_order": 1.5, "moment_bound": 1.0}),),
+)
+_MEDIAN = Implementation(
+    truncated_median_of_means,
+    "truncated_median_of_means",
+    (
+        Setting(44, 2, {**_PRIVATE, "failure": 0.3, "truncation": 2.0}),  # 11 groups
+        Setting(38, 1, {**_PRIVATE, "failure": 0.1, "truncation": 2.0}),  # 12 groups, unequal sizes
+        Setting(36, 1, {**_PRIVATE, "failure": 0.1, "truncation": 2.0, "median": "low"}),
+    ),
+)
+_PEELING = Implementation(
+    peeling,
+    "peeled_mean",
+    (
+        Setting(10, 5, {"epsilon": 0.8, "delta": 0.05, "truncation": 1.0, "sparsity": 2}),
+        Setting(10, 4, {"epsilon": 0.8, "delta": 0.05, "truncation": 1.0, "sparsity": 1}),
+    ),
+)
+_TRIMMED_PARAMETERS = {**_PRIVATE, "lower": -1.0, "upper": 1.0, "trim": 5, "smoothness": 0.4}
+_TRIMMED = Implementation(
+    trimmed_mean,
+    "trimmed_mean",
+    (Setting(15, 2, _TRIMMED_PARAMETERS), Setting(15, 2, {**_TRIMMED_PARAMETERS, "clamp": "data"})),
+)
+_SOFT = Implementation(
+    soft_truncation,
+    "soft_truncated_mean",
+    (Setting(10, 2, {**_PRIVATE, "second_moment": 1.0, "failure": 0.01}),),
+)
+
+ALGORITHMS: tuple[Algorithm, ...] = (
+    Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
+    Algorithm("P0.A2", "clipped regularised gradient method", "P0 Algorithm 2", "none (deterministic inner solver)"),
+    Algorithm("P0.A3", "LNC-GM, localised noisy clipped gradient method", "P0 Algorithm 3", "(ε,δ), ε ≤ √log(1/δ)"),
+    Algorithm("P0.A4", "private stochastic approximation (TNC, θ ≥ 2)", "P0 Algorithm 4", "(ε,δ)"),
+    Algorithm("P0.A5", "iterated LNC-GM (TNC, θ ≥ θ̄ > 1)", "P0 Algorithm 5", "(ε,δ), ε ≤ 2log(1/δ)"),
+    Algorithm(
+        "P0.A6",
+        "PNCA-SGD, permuted noisy clipped accelerated SGD",
+        "P0 Algorithm 6",
+        "(ε,δ), ε = O(√(log(n/δ)/n)) by shuffling",
+    ),
+    Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6"),
+    Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant"),
+    Algorithm("P1.A1", "sample-and-aggregate", "P1", "(ε,δ)"),
+    Algorithm("P1.A3", "coordinate-wise trimmed mean with smooth sensitivity", "P1 Algorithm 3", "zCDP → (ε,δ)", _TRIMMED),
+    Algorithm("P1.A4", "soft truncation mean", "P1 Algorithm 4", "zCDP → (ε,δ)", _SOFT),
+    Algorithm("P2.A1", "gradient-descent framework over a private mean", "P2 Algorithm 1", "(ε,δ), ε ≤ 1, by composition"),
+    Algorithm("P2.A2", "simple clipping mean", "P2 Algorithm 2, Lemma 4", "ρ-zCDP", _SIMPLE),
+    Algorithm(
+        "P2.A3",
+        "iterative updating mean",
+        "P2 Algorithm 3",
+        "(ε,δ), ε ≤ 8e²√(ln(4/δ)/k), by shuffling (Theorem 6)",
+        _ITERATIVE,
+    ),
+    Algorithm("P3.A1", "one-dimensional truncated mean, DPODME_T", "P3 Algorithm 1", "(ε,δ)", _TRUNCATED),
+    Algorithm("P3.A2", "DP-SCO (convex: full batch; strongly convex: disjoint batches)", "P3 Algorithm 2", "(ε,δ)"),
+    Algorithm("P3.A3", "truncated median of means, DPHDME", "P3 Algorithm 3", "(ε,δ)", _MEDIAN),
+    Algorithm("P3.A4", "peeling", "P3 Algorithm 4", "(ε,δ)", _PEELING),
+    Algorithm("P3.A5", "heavy-tailed private sparse optimisation", "P3 Algorithm 5", "(ε,δ)"),
+    Algorithm("P3.A6", "SCO framework over any mean estimator", "P3 Algorithm 6", "none"),
+    Algorithm("P4.A1", "population localisation", "P4 Algorithm 1", "ε by disjoint data"),
+    Algorithm("P4.A2", "output-perturbation localisation", "P4 Algorithm 2", "ε"),
+    Algorithm("P4.A3", "adaptive inexact projected subgradient", "P4 Algorithm 3", "none"),
+    Algorithm("P4.A4", "double output perturbation, readings A and B", "P4 Algorithm 4", "ε"),
+    Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP"),
+    Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε"),
+    Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε"),
+    Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε"),
+    Algorithm("P4.C6", "inexact projection on W ∩ ball", "P4 Lemma C.6", "none"),
+    Algorithm("P4.B1", "impossibility pair for the exact extension", "P4 Theorem B.1", "none"),
+    Algorithm("P4.G", "hard instances of the lower bounds", "P4 Appendix G", "none"),
+)
+
+
+def algorithm(identifier: str) -> Algorithm:
+    for entry in ALGORITHMS:
+        if entry.id == identifier:
+            return entry
+    raise KeyError(identifier)

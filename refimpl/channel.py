@@ -1,0 +1,290 @@
+"""The one door through which anything random that depends on private data leaves an algorithm.
+
+An algorithm calls `channel.release(name, law, …)`; the channel draws the value (or, in a replay, returns the recorded
+one) and writes down a `Release`: the law on *this* data, what was drawn, the claimed sensitivity and spend, and the
+records it may touch.  Replayed on a neighbouring data set with the same outputs, the same algorithm writes down the
+laws it has there.  Comparing the two transcripts gives sensitivities, exact privacy losses and the budget per record.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refimpl.claims import Claim, claim_from_json, claim_to_json
+from refimpl.laws import LAWS, Law, Value, law_fields, support_shape
+from refimpl.validation import FloatArray, InputError, IntArray
+
+Rows = range | IntArray | None
+"""The records a release may touch, as positions in the whole data set; None means every record."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Claimed: the location moves by at most `value` in the ℓ_`norm` norm when one record changes."""
+
+    norm: float
+    value: float
+
+    def __post_init__(self) -> None:
+        if self.norm not in (1, 2, math.inf):
+            raise InputError(f"norm = {self.norm!r}: must be 1, 2 or inf")
+        if not (math.isfinite(self.value) and self.value > 0):
+            raise InputError(f"value = {self.value!r}: a sensitivity must be finite and > 0")
+
+
+def L1(value: float) -> Bound:
+    return Bound(1, float(value))
+
+
+def L2(value: float) -> Bound:
+    return Bound(2, float(value))
+
+
+def LInf(value: float) -> Bound:
+    return Bound(math.inf, float(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """Claimed, coordinate by coordinate: |q − q'| ≤ bound, and bound ≤ e^rate · (the neighbour's bound)."""
+
+    bound: FloatArray
+    rate: float
+
+
+Sensitivity = Bound | Smooth | None
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """One value that left: see the module's text.  `hidden` marks randomness that does not depend on data; a `spend` of
+    None claims nothing (hidden randomness, or a helper that is not private by itself)."""
+
+    name: str
+    law: Law
+    output: Value
+    sensitivity: Sensitivity
+    spend: Claim | None
+    rows: Rows
+    visible: bool
+    hidden: bool = False
+
+
+class ReplayDiverged(Exception):
+    """On the neighbouring data the run took another course: what is released, not just its law, depends on data."""
+
+
+def _same_rows(first: Rows, second: Rows) -> bool:
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(np.asarray(first), np.asarray(second))
+
+
+def _within(outer: Rows, inner: Rows) -> Rows:
+    """Positions given inside a part, as positions in the whole data set."""
+    if inner is None or outer is None:
+        return outer if inner is None else inner
+    if isinstance(outer, range) and isinstance(inner, range):
+        return outer[inner.start : inner.stop : inner.step] if len(inner) else range(0)
+    return np.asarray(np.asarray(outer)[np.asarray(inner)], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Transcript:
+    releases: tuple[Release, ...]
+
+    def __iter__(self) -> Iterator[Release]:
+        return iter(self.releases)
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    @property
+    def spending(self) -> tuple[Release, ...]:
+        """The releases that depend on data (hidden, data-independent draws left out)."""
+        return tuple(r for r in self.releases if not r.hidden)
+
+    @property
+    def all_visible(self) -> bool:
+        return all(r.visible for r in self.releases)
+
+    def to_json(self) -> str:
+        return json.dumps({"releases": [_release_to_json(r) for r in self.releases]}, allow_nan=False)
+
+    @staticmethod
+    def from_json(text: str) -> Transcript:
+        return Transcript(tuple(_release_from_json(r) for r in json.loads(text)["releases"]))
+
+
+class Channel:
+    """Samples (`Channel.sampling(rng)`) or replays (`Channel.replaying(transcript)`), and records every release."""
+
+    def __init__(
+        self, draw: Callable[[str, Law, Rows], Value], log: dict[str, Release], prefix: str = "", rows: Rows = None
+    ) -> None:
+        self._draw, self._log, self._prefix, self._rows = draw, log, prefix, rows
+
+    @classmethod
+    def sampling(cls, rng: np.random.Generator) -> Channel:
+        return cls(lambda name, law, rows: law.sample(rng), {})  # noqa: ARG005  (a replay looks at all three)
+
+    @classmethod
+    def replaying(cls, transcript: Transcript) -> Channel:
+        log: dict[str, Release] = {}
+
+        def recorded(name: str, law: Law, rows: Rows) -> Value:
+            if len(log) >= len(transcript):
+                raise ReplayDiverged(f"release {name!r} comes after the recorded run had ended")
+            old = transcript.releases[len(log)]
+            if name != old.name:
+                raise ReplayDiverged(f"release {name!r} stands where {old.name!r} was recorded")
+            if support_shape(law) != support_shape(old.law):
+                raise ReplayDiverged(f"release {name!r} is {support_shape(law)}, recorded {support_shape(old.law)}")
+            if not _same_rows(rows, old.rows):
+                raise ReplayDiverged(f"release {name!r} touches other records than the recorded one")
+            return old.output
+
+        return cls(recorded, log)
+
+    def release(self, name: str, law: Law, *, sensitivity: Sensitivity, spend: Claim | None, visible: bool = True) -> Value:
+        """Draw from `law` and let the value leave; `visible` says whether it is part of the published output."""
+        return self._record(name, law, sensitivity, spend, visible, hidden=False)
+
+    def hidden(self, name: str, law: Law) -> Value:
+        """Randomness that does not depend on the data and is never published: the same in a replay."""
+        return self._record(name, law, None, None, visible=False, hidden=True)
+
+    def part(self, name: str, rows: range | IntArray) -> Channel:
+        """The channel of a computation on these records only (positions within this part's data)."""
+        return Channel(self._draw, self._log, f"{self._prefix}{name}/", _within(self._rows, rows))
+
+    def _record(
+        self, name: str, law: Law, sensitivity: Sensitivity, spend: Claim | None, visible: bool, hidden: bool
+    ) -> Value:
+        full = self._prefix + name
+        if full in self._log:
+            raise InputError(f"name = {full!r}: a release of this name was made already; names must be unique")
+        output = self._draw(full, law, self._rows)
+        output.setflags(write=False)
+        self._log[full] = Release(full, law, output, sensitivity, spend, self._rows, visible, hidden)
+        return output
+
+    def transcript(self) -> Transcript:
+        return Transcript(tuple(self._log.values()))
+
+
+Mechanism = Callable[..., Any]
+"""An algorithm in the shape the harness runs: `mechanism(data, channel, **parameters) -> output`."""
+
+
+def run(mechanism: Mechanism, data: Any, rng: np.random.Generator, **parameters: Any) -> tuple[Any, Transcript]:
+    """Run once with fresh randomness: (output, transcript)."""
+    channel = Channel.sampling(rng)
+    output = mechanism(data, channel, **parameters)
+    return output, channel.transcript()
+
+
+def replay(mechanism: Mechanism, data: Any, recorded: Transcript, **parameters: Any) -> tuple[Any, Transcript]:
+    """Run on neighbouring data with the recorded outputs: (output, transcript there), or `ReplayDiverged`."""
+    channel = Channel.replaying(recorded)
+    output = mechanism(data, channel, **parameters)
+    transcript = channel.transcript()
+    if len(transcript) < len(recorded):
+        raise ReplayDiverged(f"the run ended before {recorded.releases[len(transcript)].name!r}")
+    return output, transcript
+
+
+# --- the ledger -------------------------------------------------------------------------------------------------------
+
+
+def ledger(transcript: Transcript, records: int) -> dict[tuple[str, ...], int]:
+    """Which releases touch a record: the distinct sets of release names, and how many records have each."""
+    groups = np.zeros(records, dtype=np.int64)  # records with the same number are touched by the same releases
+    names: list[tuple[str, ...]] = [()]
+    for release in transcript.spending:
+        rows = np.arange(records) if release.rows is None else np.asarray(release.rows)
+        old, position = np.unique(groups[rows], return_inverse=True)
+        groups[rows] = len(names) + position
+        names.extend((*names[group], release.name) for group in old)
+    numbers, counts = np.unique(groups, return_counts=True)
+    return {names[number]: int(count) for number, count in zip(numbers, counts, strict=True)}
+
+
+def spends_of(transcript: Transcript, names: Sequence[str]) -> list[Claim]:
+    wanted = set(names)
+    return [r.spend for r in transcript.spending if r.name in wanted and r.spend is not None]
+
+
+# --- writing and reading, bit for bit ---------------------------------------------------------------------------------
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        flat = [_encode(item) for item in value.ravel().tolist()]
+        return {"dtype": "int64" if value.dtype.kind == "i" else "float64", "shape": list(value.shape), "values": flat}
+    if isinstance(value, range):
+        return {"range": [value.start, value.stop, value.step]}
+    if isinstance(value, tuple):
+        return {"tuple": [_encode(item) for item in value]}
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no infinities; repr of a finite float is read back to the same bits
+    return value
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, dict) and "dtype" in value:
+        items = [float(item) if value["dtype"] == "float64" else int(item) for item in value["values"]]
+        return np.array(items, dtype=value["dtype"]).reshape(value["shape"])
+    if isinstance(value, dict) and "range" in value:
+        return range(*value["range"])
+    if isinstance(value, dict) and "tuple" in value:
+        return tuple(_decode(item) for item in value["tuple"])
+    return value
+
+
+def _release_to_json(release: Release) -> dict[str, Any]:
+    sensitivity: Any = None
+    if isinstance(release.sensitivity, Bound):
+        sensitivity = {"norm": _encode(float(release.sensitivity.norm)), "value": release.sensitivity.value}
+    elif isinstance(release.sensitivity, Smooth):
+        sensitivity = {"bound": _encode(release.sensitivity.bound), "rate": release.sensitivity.rate}
+    law = {"law": type(release.law).__name__} | {k: _encode(v) for k, v in law_fields(release.law).items()}
+    return {
+        "name": release.name,
+        "law": law,
+        "output": _encode(release.output),
+        "sensitivity": sensitivity,
+        "spend": None if release.spend is None else claim_to_json(release.spend),
+        "rows": _encode(release.rows),
+        "visible": release.visible,
+        "hidden": release.hidden,
+    }
+
+
+def _release_from_json(value: dict[str, Any]) -> Release:
+    law = dict(value["law"])
+    kind = LAWS[law.pop("law")]
+    given = value["sensitivity"]
+    sensitivity: Sensitivity = None
+    if given is not None:
+        sensitivity = (
+            Bound(float(given["norm"]), given["value"])
+            if "norm" in given
+            else Smooth(_decode(given["bound"]), given["rate"])
+        )
+    return Release(
+        name=value["name"],
+        law=kind(**{k: _decode(v) for k, v in law.items()}),
+        output=_decode(value["output"]),
+        sensitivity=sensitivity,
+        spend=None if value["spend"] is None else claim_from_json(value["spend"]),
+        rows=_decode(value["rows"]),
+        visible=value["visible"],
+        hidden=value["hidden"],
+    )

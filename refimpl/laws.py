@@ -1,0 +1,328 @@
+"""Laws of released values: each knows how to `sample` and its exact `logpdf` (log-probability for indices).
+
+Scales are given as the papers print them, so that a check can compare the printed scale with the claimed spend.
+Idealised: samples are floats drawn by floating-point transformations of pseudo-random bits; the densities are those of
+the continuous laws.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln, lambertw, logsumexp
+
+from refimpl.validation import FloatArray, InputError, IntArray
+
+Value = NDArray[Any]
+
+
+class Law(Protocol):
+    def sample(self, rng: np.random.Generator) -> Value: ...
+    def logpdf(self, value: Value) -> float: ...
+
+
+def _location(value: ArrayLike) -> FloatArray:
+    array = np.array(value, dtype=np.float64)
+    if array.ndim > 1:
+        raise InputError(f"location: has shape {array.shape}; must be a number or a vector")
+    if not np.isfinite(array).all():
+        raise InputError("location: every entry must be finite")
+    array.setflags(write=False)
+    return array
+
+
+def _scale(value: ArrayLike, location: FloatArray) -> FloatArray:
+    array = np.array(value, dtype=np.float64)
+    if array.ndim > 0 and array.shape != location.shape:
+        raise InputError(f"scale: has shape {array.shape}; must be one number or match the location's {location.shape}")
+    if not (np.isfinite(array).all() and (array > 0).all()):
+        raise InputError(f"scale = {array!r}: every entry must be finite and > 0")
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class _LocationScale:
+    location: FloatArray
+    scale: FloatArray
+
+    def __init__(self, location: ArrayLike, scale: ArrayLike) -> None:
+        object.__setattr__(self, "location", _location(location))
+        object.__setattr__(self, "scale", _scale(scale, self.location))
+
+    def _standardised(self, value: Value) -> FloatArray:
+        return np.asarray((value - self.location) / self.scale, dtype=np.float64)
+
+    def _log_scale(self) -> float:
+        """Σ log scale over the coordinates: the Jacobian of standardising."""
+        return float(np.log(np.broadcast_to(self.scale, self.location.shape)).sum())
+
+
+class Gaussian(_LocationScale):
+    """Independent N(location_j, scale_j²)."""
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        return np.asarray(self.location + self.scale * rng.standard_normal(self.location.shape))
+
+    def logpdf(self, value: Value) -> float:
+        z = self._standardised(value)
+        return -0.5 * float(np.sum(z * z)) - self._log_scale() - 0.5 * z.size * math.log(2 * math.pi)
+
+
+class Laplace(_LocationScale):
+    """Independent double exponentials, density exp(−|x − location_j|/scale_j)/(2 scale_j)."""
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        return np.asarray(self.location + self.scale * rng.laplace(size=self.location.shape))
+
+    def logpdf(self, value: Value) -> float:
+        z = self._standardised(value)
+        return -float(np.sum(np.abs(z))) - self._log_scale() - z.size * math.log(2)
+
+
+class L2Laplace(_LocationScale):
+    """Density ∝ exp(−‖x − location‖₂/scale): uniform direction, radius ~ Gamma(d, scale).  Scale Δ/ε makes it ε-DP."""
+
+    def __init__(self, location: ArrayLike, scale: float) -> None:
+        super().__init__(location, float(scale))
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        d = self.location.size
+        direction = rng.standard_normal(self.location.shape)
+        radius = rng.gamma(d, float(self.scale))
+        return np.asarray(self.location + radius * direction / np.linalg.norm(direction))
+
+    def logpdf(self, value: Value) -> float:
+        d = self.location.size
+        distance = float(np.linalg.norm(np.atleast_1d(self._standardised(value))))
+        # ∫ exp(−‖z‖) dz = (surface of the unit sphere) · Γ(d) = 2 π^{d/2} Γ(d) / Γ(d/2)
+        log_volume = math.log(2) + (d / 2) * math.log(math.pi) + float(gammaln(d) - gammaln(d / 2))
+        return -distance - d * math.log(float(self.scale)) - log_volume
+
+
+def lln_log_density(z: ArrayLike, sigma: float) -> FloatArray:
+    """log density of X·e^{σY}, X ~ Lap(1), Y ~ N(0,1), at every z, to about 1e-13.
+
+    The density is ∫ φ(y) ½ e^{−σy} exp(−|z| e^{−σy}) dy.  The integrand's only mode is y* = u/σ − σ, u = W(σ²e^{σ²}|z|)
+    (Lambert's W); relative to it the logarithm is −t²/2 − (u/σ²)(e^{−σt} − 1 + σt), at most −t²/2 and with curvature
+    1 + u at the mode, so the trapezoidal rule over |t| ≤ 9 with a step in units of 1/√(1+u) has converged.
+    """
+    z = np.abs(np.asarray(z, dtype=np.float64))
+    u = np.real(lambertw(sigma**2 * math.exp(sigma**2) * z))
+    mode = u / sigma - sigma
+    log_peak = -0.5 * mode**2 - sigma * mode - u / sigma**2 - math.log(2 * math.sqrt(2 * math.pi))
+    step = 0.2 / math.sqrt(1 + float(u.max(initial=0.0)))
+    t = np.arange(-9.0, 9.0 + step, step)
+    # e^{−x} − 1 + x loses digits for small x = σt, but there the term itself is negligible beside t²/2
+    bend = (np.expm1(-sigma * t) + sigma * t) / sigma**2
+    total = np.exp(-0.5 * t**2 - u[..., np.newaxis] * bend).sum(axis=-1) * step
+    return np.asarray(log_peak + np.log(total))
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class LLN(_LocationScale):
+    """location + scale·X·e^{σY}, X ~ Lap(1), Y ~ N(0,1), independent coordinates (Laplace-log-normal noise)."""
+
+    sigma: float
+
+    def __init__(self, location: ArrayLike, scale: ArrayLike, sigma: float) -> None:
+        super().__init__(location, scale)
+        if not (math.isfinite(sigma) and sigma > 0):
+            raise InputError(f"sigma = {sigma!r}: must be finite and > 0")
+        object.__setattr__(self, "sigma", float(sigma))
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        shape = self.location.shape
+        noise = rng.laplace(size=shape) * np.exp(self.sigma * rng.standard_normal(shape))
+        return np.asarray(self.location + self.scale * noise)
+
+    def logpdf(self, value: Value) -> float:
+        return float(lln_log_density(self._standardised(value), self.sigma).sum()) - self._log_scale()
+
+
+@dataclass(frozen=True, eq=False)
+class Finite:
+    """An index with probability ∝ exp(logit); −inf logits have probability 0."""
+
+    logits: FloatArray
+
+    def __post_init__(self) -> None:
+        logits = np.array(self.logits, dtype=np.float64)
+        if logits.ndim != 1 or np.isnan(logits).any() or np.isposinf(logits).any() or not np.isfinite(logits).any():
+            raise InputError("logits: must be a vector of numbers below +inf, not all of them −inf")
+        logits.setflags(write=False)
+        object.__setattr__(self, "logits", logits)
+
+    def log_probabilities(self) -> FloatArray:
+        return np.asarray(self.logits - logsumexp(self.logits))
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        # Gumbel's trick: exact for any spread of the logits, where normalised probabilities would underflow.
+        return np.asarray(np.argmax(self.logits + rng.gumbel(size=self.logits.shape)), dtype=np.int64)
+
+    def logpdf(self, value: Value) -> float:
+        return float(self.log_probabilities()[int(value)])
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyArgmax:
+    """The index of the largest values_j + Lap(scale), without the `excluded` ones.  Only the index is released."""
+
+    values: FloatArray
+    scale: float
+    excluded: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        values = _location(self.values)
+        if values.ndim != 1 or len(set(self.excluded)) >= values.size:
+            raise InputError("values: must be a vector with at least one index that is not excluded")
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "scale", float(_scale(self.scale, _location(0.0))))
+        object.__setattr__(self, "excluded", tuple(int(j) for j in self.excluded))
+
+    def allowed(self) -> IntArray:
+        return np.setdiff1d(np.arange(self.values.size), np.array(self.excluded, dtype=np.int64))
+
+    def log_probabilities(self) -> FloatArray:
+        """Of every index; −inf for the excluded ones."""
+        result = np.full(self.values.size, -np.inf)
+        allowed = self.allowed()
+        result[allowed] = _cached_log_argmax(tuple((self.values[allowed] / self.scale).tolist()))
+        return result
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        noisy = self.values + self.scale * rng.laplace(size=self.values.shape)
+        noisy[list(self.excluded)] = -np.inf
+        return np.asarray(np.argmax(noisy), dtype=np.int64)
+
+    def logpdf(self, value: Value) -> float:
+        return float(self.log_probabilities()[int(value)])
+
+
+# Gauss–Legendre rules: a cell much shorter than 1 needs few nodes for full accuracy.
+_COARSE, _FINE = np.polynomial.legendre.leggauss(16), np.polynomial.legendre.leggauss(4)
+_LAYER = 40.0  # farther than this from every value, each factor is a pure exponential to a relative e^{−40}
+_BLOCK = 1 << 21  # entries of one block of the (index × level) table
+
+
+def _log_laplace_cdf(x: FloatArray) -> FloatArray:
+    return np.where(x < 0, np.minimum(x, 0) - math.log(2), np.log1p(-0.5 * np.exp(-np.maximum(x, 0))))
+
+
+def _log_argmax_probabilities(a: FloatArray) -> FloatArray:
+    """log P(a_j + X_j is the largest) for every j, X independent Lap(1): an integral over the winning level t.
+
+    The integrand is f(t − a_j) Π_{i≠j} F(t − a_i), analytic between consecutive values.  Near the values it is
+    integrated by Gauss's rule on cells of length ≤ 1; on stretches far from all values it is a pure exponential, done in
+    closed form; beyond the extreme values it decays at least like e^{−|t|}.
+    """
+    cells, stretches = _cells(np.unique(a))
+    half = (cells[:, 1] - cells[:, 0]) / 2
+    centre = cells.mean(axis=1)
+    total = np.full(a.size, -np.inf)
+    for chosen, (nodes, weights) in ((half > 0.02, _COARSE), (half <= 0.02, _FINE)):
+        levels = (centre[chosen, np.newaxis] + half[chosen, np.newaxis] * nodes).ravel()
+        log_weights = np.log(half[chosen, np.newaxis] * weights).ravel()
+        stride = max(1, _BLOCK // a.size)
+        for start in range(0, levels.size, stride):
+            block = slice(start, start + stride)
+            total = np.logaddexp(total, logsumexp(_log_winning(levels[block], a) + log_weights[block], axis=1))
+    if stretches.size:
+        low, high = _log_winning(stretches[:, 0], a), _log_winning(stretches[:, 1], a)
+        # ∫ exp(linear) = length · e^peak · (1 − e^{−drop})/drop; the slopes are whole numbers, 0 included
+        drop = np.maximum(np.abs(high - low), 1e-9)
+        log_mean = np.maximum(low, high) + np.log(-np.expm1(-drop) / drop)
+        total = np.logaddexp(total, logsumexp(log_mean + np.log(stretches[:, 1] - stretches[:, 0]), axis=1))
+    return total
+
+
+@lru_cache(maxsize=256)
+def _cached_log_argmax(values: tuple[float, ...]) -> FloatArray:
+    """A study asks for the same few laws again and again."""
+    return _log_argmax_probabilities(np.array(values))
+
+
+def _cells(corners: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Intervals (low, high): cells of length ≤ 1 within a layer of the corners, and the stretches between."""
+    cells: list[tuple[float, float]] = []
+    stretches: list[tuple[float, float]] = []
+    for left, right in itertools.pairwise([corners[0] - _LAYER, *corners, corners[-1] + _LAYER]):
+        if right - left > 2 * _LAYER + 1:
+            stretches.append((left + _LAYER, right - _LAYER))
+            blocks = [(left, left + _LAYER), (right - _LAYER, right)]
+        else:
+            blocks = [(left, right)]
+        for low, high in blocks:
+            cells.extend(itertools.pairwise(np.linspace(low, high, 1 + max(1, math.ceil(high - low)))))
+    return np.array(cells), np.array(stretches)
+
+
+def _log_winning(t: FloatArray, a: FloatArray) -> FloatArray:
+    """[j, t]: log of f(t − a_j) Π_{i≠j} F(t − a_i)."""
+    distance = t[np.newaxis, :] - a[:, np.newaxis]
+    log_cdf = _log_laplace_cdf(distance)
+    return np.asarray(-np.abs(distance) - math.log(2) - log_cdf + log_cdf.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Point(_LocationScale):
+    """The value itself, without noise: what a helper that claims no privacy returns."""
+
+    def __init__(self, location: ArrayLike, scale: ArrayLike = 1.0) -> None:
+        super().__init__(location, scale)
+
+    def sample(self, rng: np.random.Generator) -> Value:  # noqa: ARG002  (nothing random)
+        return np.array(self.location)
+
+    def logpdf(self, value: Value) -> float:
+        return 0.0 if np.array_equal(value, self.location) else -math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class UniformPermutation:
+    """A uniformly random order of n records: hidden randomness that does not depend on the data."""
+
+    size: int
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        return np.asarray(rng.permutation(self.size), dtype=np.int64)
+
+    def logpdf(self, value: Value) -> float:  # noqa: ARG002  (every order is equally likely)
+        return -float(gammaln(self.size + 1))
+
+
+LAWS: dict[str, type[Any]] = {
+    law.__name__: law for law in (Gaussian, Laplace, L2Laplace, LLN, Finite, NoisyArgmax, Point, UniformPermutation)
+}
+
+
+def law_fields(law: Law) -> dict[str, Any]:
+    """Name to value of a law's parameters (for comparing and writing laws)."""
+    return {field.name: getattr(law, field.name) for field in fields(law)}  # type: ignore[arg-type]
+
+
+def same_law(first: Law, second: Law) -> bool:
+    """Bit for bit the same law."""
+    if type(first) is not type(second):
+        return False
+    ours, theirs = law_fields(first), law_fields(second)
+    return all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
+def support_shape(law: Law) -> tuple[Any, ...]:
+    """What must agree between the laws of one release on two data sets: kind, and shape of what is released."""
+    if isinstance(law, _LocationScale):
+        return (type(law).__name__, law.location.shape)
+    if isinstance(law, Finite):
+        return ("Finite", law.logits.shape)
+    if isinstance(law, NoisyArgmax):
+        return ("NoisyArgmax", law.values.shape, law.excluded)
+    if isinstance(law, UniformPermutation):
+        return ("UniformPermutation", law.size)
+    return (type(law).__name__,)

@@ -1,0 +1,136 @@
+"""[P2, Algorithm 3] Iterative updating: noisy means of random groups, then distance-and-direction steps on them.
+
+Setting: X_1..X_n in R^d, E|⟨u, X⟩|^p ≤ M^p for every unit u.  Statement: (ε, δ)-DP for ε ≤ 8e²√(ln(4/δ)/k) by
+amplification through shuffling the k groups [P2 Theorem 6]; error [P2 Theorem 5].
+Each group mean alone is ρ-zCDP, which holds whatever the groups are; the published claim is ρ divided by about k.
+What the published proof lacks:
+(i) the cited theorem (Feldman–McMillan–Talwar 2021, Theorem III.8) needs e^{ε0} ≤ k/(16 ln(4/δ)): an error here;
+(ii) it needs every group's randomiser to be private for *any* two inputs, but a group mean is private only for inputs
+that differ in one record, so it covers groups of one record: for larger groups the claim is recorded as published
+and an `UnprovedClaim` warning says so.
+Departures: groups hold ⌊n/k⌋ or ⌈n/k⌉ records, the noise is scaled to the smallest (the printed m = n/k when k
+divides n).  `amplification="none"` spends (ε, δ) on each group without shuffling: needs neither (i) nor (ii).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from refimpl import validation
+from refimpl.channel import L2, Bound, Channel
+from refimpl.claims import ZCDP, ApproxDP, zcdp_budget, zcdp_epsilon
+from refimpl.laws import Gaussian, UniformPermutation
+from refimpl.means.distance_program import iterate
+from refimpl.means.rows import clip_weights, replace_record
+from refimpl.validation import FloatArray, IntArray
+
+AMPLIFICATIONS = ("published", "none")
+
+
+class UnprovedClaim(UserWarning):
+    """The published claim is recorded, but its published proof does not cover this case."""
+
+
+def iterative_updating_mean(
+    data: ArrayLike,
+    channel: Channel,
+    *,
+    epsilon: float,
+    delta: float,
+    clip: float,
+    groups: int,
+    steps: int,
+    start: ArrayLike | None = None,
+    method: str = "auto",
+    amplification: str = "published",
+) -> FloatArray:
+    """`clip` is R, `groups` is k, `steps` is t_c, `start` is c_1 (default: the origin), `method` solves program (27)."""
+    clip = validation.positive("clip", clip)
+    steps = validation.whole("steps", steps, least=1)
+    groups = validation.whole("groups", groups, least=1)
+    rho = group_budget(epsilon=epsilon, delta=delta, groups=groups, amplification=amplification)
+    data = validation.records("data", data)
+    n, d = data.shape
+    centre = np.zeros(d) if start is None else validation.vector("start", start, size=d)
+    if n < groups:
+        raise validation.InputError(f"data: has {n} records; at least {groups} are needed, one for each of the groups")
+    if amplification == "published" and n > groups:
+        warnings.warn(
+            f"the published proof covers groups of one record; these have about {n // groups}", UnprovedClaim, stacklevel=2
+        )
+    order = np.asarray(channel.hidden("order", UniformPermutation(n)))  # line 1
+    members = np.array_split(order, groups)
+    means = group_means(data, members, clip)
+    smallest = n // groups
+    scale = math.sqrt(2 / rho) * clip / smallest  # (23)
+    points = np.stack(
+        [
+            channel.part(f"group{j + 1}", rows).release(
+                "mean", Gaussian(mean, scale), sensitivity=sensitivity(smallest, clip=clip), spend=ZCDP(rho), visible=False
+            )
+            for j, (rows, mean) in enumerate(zip(members, means, strict=True))
+        ]
+    )  # lines 2-4
+    estimate, _ = iterate(points, centre, steps=steps, method=method)  # lines 5-11: post-processing of the noisy means
+    return np.asarray(estimate)
+
+
+def group_means(data: FloatArray, members: list[IntArray], clip: float) -> FloatArray:
+    """The mean of the clipped records of each group.  One column of temporaries; the data are never reordered."""
+    groups = np.empty(len(data), dtype=np.int64)
+    for j, rows in enumerate(members):
+        groups[rows] = j
+    weights = clip_weights(data, clip)
+    sums = [np.bincount(groups, weights * column, minlength=len(members)) for column in data.T]
+    sizes = np.array([len(rows) for rows in members])
+    return np.asarray(np.stack(sums, axis=1) / sizes[:, np.newaxis])
+
+
+def group_budget(*, epsilon: float, delta: float, groups: int, amplification: str = "published") -> float:
+    """The ρ of each group's release: (24), or what (ε, δ) allows without shuffling.  Checks the theorem's preconditions."""
+    epsilon, delta = validation.positive("epsilon", epsilon), validation.probability("delta", delta)
+    if validation.choice("amplification", amplification, AMPLIFICATIONS) == "none":
+        return zcdp_budget(epsilon, delta)
+    most = 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
+    if epsilon > most:
+        raise validation.InputError(f"epsilon = {epsilon!r}: Theorem 6 needs epsilon <= 8e²√(ln(4/δ)/k) = {most:.6g}")
+    shuffled = 12 * groups / delta
+    rho = epsilon**2 * groups / (64 * math.e**4 * math.log(8 / delta) * (1 + 2 * math.sqrt(math.log(shuffled))) ** 2)
+    local = zcdp_epsilon(rho, 1 / shuffled, tight=False)  # (74)
+    least = 16 * math.exp(local) * math.log(4 / delta)
+    if groups < least:
+        raise validation.InputError(
+            f"groups = {groups}: the shuffling theorem that Theorem 6 cites needs at least 16·e^ε0·ln(4/δ) = {least:.1f}; "
+            "use more groups or amplification='none'"
+        )
+    return rho
+
+
+def sensitivity(size: int, *, clip: float) -> Bound:
+    """Of the mean of a group of `size` clipped records.  Attained."""
+    return L2(2 * clip / size)
+
+
+def privacy(*, epsilon: float, delta: float, **_: Any) -> ApproxDP:
+    """[P2, Theorem 6] of the output, over the random grouping.  See the module's text for what its proof lacks."""
+    return ApproxDP(epsilon, delta)
+
+
+def conditional_privacy(*, epsilon: float, delta: float, groups: int, amplification: str = "published") -> ZCDP:
+    """Of all group means together, given the groups: a record is in one group only.  Holds for every grouping."""
+    return ZCDP(group_budget(epsilon=epsilon, delta=delta, groups=groups, amplification=amplification))
+
+
+def worst_neighbours(n: int, d: int, *, clip: float, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """A record at R against −R, all others at 0: whatever its group, that group's mean moves by 2R/size."""
+    direction = np.ones(d) / math.sqrt(d)
+    for others in (0.0, clip):
+        data = np.tile(others * direction, (n, 1))
+        data[0] = clip * direction
+        yield data, replace_record(data, 0, -clip * direction)

@@ -1,0 +1,59 @@
+"""Record-wise operations shared by the mean estimators: clipping to a ball, zeroing beyond a bound.  No copy of data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refimpl.validation import FloatArray
+
+_BLOCK = 1 << 16  # entries handled at a time by the operations that need a temporary: fits in a core's cache
+
+
+def row_norms(data: FloatArray) -> FloatArray:
+    """‖x_i‖₂ for every record, also where the squares overflow."""
+    with np.errstate(over="ignore"):
+        norms = np.sqrt(np.einsum("ij,ij->i", data, data))
+    overflowed = np.isinf(norms)
+    if overflowed.any():
+        rows = data[overflowed]
+        largest = np.abs(rows).max(axis=1)
+        norms[overflowed] = largest * np.linalg.norm(rows / largest[:, np.newaxis], axis=1)
+    return np.asarray(norms)
+
+
+def clip_weights(data: FloatArray, clip: float) -> FloatArray:
+    """min(1, C/‖x_i‖): what projecting onto the ball of radius C multiplies each record by."""
+    norms = row_norms(data)
+    return np.asarray(clip / np.maximum(norms, clip))
+
+
+def clipped_mean_of(data: FloatArray, clip: float) -> FloatArray:
+    """The mean of the records projected onto the ball of radius C.  Two passes over the data, no copy of it."""
+    return np.asarray(clip_weights(data, clip) @ data / len(data))
+
+
+def blocks(data: FloatArray) -> list[slice]:
+    """Consecutive rows, few enough at a time for a temporary of their size to stay in cache."""
+    step = max(1, _BLOCK // data.shape[1])
+    return [slice(start, start + step) for start in range(0, len(data), step)]
+
+
+def truncated_sum(data: FloatArray, bound: float) -> FloatArray:
+    """Σ_i x_ij·1{|x_ij| ≤ B}, coordinate by coordinate."""
+    total = np.zeros(data.shape[1])
+    for rows in blocks(data):
+        block = data[rows]
+        total += np.where(np.abs(block) <= bound, block, 0.0).sum(axis=0)
+    return total
+
+
+def truncated_mean_of(data: FloatArray, bound: float) -> FloatArray:
+    """The mean of the records with every entry beyond ±B replaced by 0."""
+    return truncated_sum(data, bound) / len(data)
+
+
+def replace_record(data: FloatArray, row: int, record: FloatArray | float) -> FloatArray:
+    """A copy with one record replaced: a neighbour."""
+    neighbour = np.array(data)
+    neighbour[row] = record
+    return neighbour

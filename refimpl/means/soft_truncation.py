@@ -1,0 +1,152 @@
+"""[P1, Algorithm 4, mean part] Soft truncation: Catoni's influence function smoothed by multiplicative Gaussian noise.
+
+Setting: x_1..x_n in R^d, E x_j² ≤ v for every coordinate.  Statement: each scalar release is ½ε̃²/(dT)-zCDP, so T
+iterations are ½ε̃²-zCDP and (ε, δ)-DP [P1 Theorem 7].  Per record and coordinate the estimator uses s·E φ(a + |a|N/√β),
+a = x/s, N standard Gaussian, φ(x) = x − x³/6 on |x| ≤ √2 and ±2√2/3 beyond, s = √(nv/(2log(1/δ'))), β = log(1/δ').
+Departures: the estimator as displayed in P1's proof of Theorem 7 adds C(|a|, b) without its sign and without the factor
+s, which makes a record's value unbounded (see the errata); here it is s·Eφ, clamped to ±2√2s/3 against rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
+
+from refimpl import validation
+from refimpl.channel import Bound, Channel, LInf
+from refimpl.laws import Gaussian
+from refimpl.means.rows import blocks, replace_record
+from refimpl.means.trimmed_mean import privacy
+from refimpl.validation import FloatArray
+
+__all__ = ["correction", "influence", "privacy", "sensitivity", "smoothed_influence", "soft_truncated_mean"]
+
+PLATEAU = 2 * math.sqrt(2) / 3  # φ beyond √2
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+_FAR = 3.0  # beyond this |a| the closed form loses digits; quadrature of the bounded part is exact there
+
+
+def soft_truncated_mean(
+    data: ArrayLike,
+    channel: Channel,
+    *,
+    epsilon: float,
+    delta: float,
+    second_moment: float,
+    failure: float,
+    iterations: int = 1,
+) -> FloatArray:
+    """`second_moment` is v, `failure` is δ', `iterations` is T: this is one of T equal releases."""
+    spend = privacy(epsilon=epsilon, delta=delta, iterations=iterations)
+    data = validation.records("data", data)
+    n, d = data.shape
+    scale, beta = published_parameters(n, second_moment=second_moment, failure=failure)
+    mean = query(data, scale=scale, beta=beta)
+    reach = sensitivity(n, scale=scale)
+    law = Gaussian(mean, reach.value * math.sqrt(d / (2 * spend.rho)))  # each scalar: Δ²/(2σ²) = ρ/d
+    return channel.release("mean", law, sensitivity=reach, spend=spend)
+
+
+def published_parameters(n: int, *, second_moment: float, failure: float) -> tuple[float, float]:
+    """(s, β) = (√(nv/(2log(1/δ'))), log(1/δ')).  Public: no record enters."""
+    second_moment = validation.positive("second_moment", second_moment)
+    beta = math.log(1 / validation.probability("failure", failure))
+    return math.sqrt(n * second_moment / (2 * beta)), beta
+
+
+def query(data: FloatArray, *, scale: float, beta: float) -> FloatArray:
+    """(1/n) Σ_i s·E φ(x_i/s·(1 + N/√β)), coordinate by coordinate."""
+    total = np.zeros(data.shape[1])
+    for rows in blocks(data):
+        total += smoothed_influence(data[rows] / scale, beta).sum(axis=0)
+    return total * (scale / len(data))
+
+
+def influence(x: ArrayLike) -> FloatArray:
+    """φ(x) = x − x³/6 on |x| ≤ √2, ±2√2/3 beyond."""
+    inside = np.clip(np.asarray(x, dtype=np.float64), -math.sqrt(2), math.sqrt(2))
+    return np.asarray(inside - inside**3 / 6)
+
+
+def smoothed_influence(a: ArrayLike, beta: float) -> FloatArray:
+    """E φ(a(1 + N/√β)), N standard Gaussian: odd, increasing, never beyond ±2√2/3.
+
+    Increasing because its derivative is ∫_0^∞ z φ'(az)(p(z) − p(−z)) dz with φ' ≥ 0 even and p the density of N(1, 1/β);
+    so its supremum is the limit (2√2/3)(2Φ(√β) − 1).
+    """
+    a = np.asarray(a, dtype=np.float64)
+    size = np.abs(a)
+    # Where √2 is nine standard deviations away the correction is below 1e-18: a cubic polynomial is exact.
+    value = size * (1 - size * size * (0.5 / beta + 1 / 6))
+    near = math.sqrt(2) / (1 + 9 / math.sqrt(beta))
+    beyond = size > near
+    if beyond.any():
+        value[beyond] = _beyond(size[beyond], beta)
+    np.minimum(value, PLATEAU, out=value)
+    return np.asarray(np.copysign(value, a))
+
+
+def _beyond(a: FloatArray, beta: float) -> FloatArray:
+    value = np.empty_like(a)
+    far = a > _FAR
+    close = a[~far]
+    spread = close / math.sqrt(beta)
+    value[~far] = close * (1 - spread**2 / 2) - close**3 / 6 + correction(close, spread)
+    value[far] = _by_quadrature(a[far], beta)
+    return value
+
+
+def correction(a: FloatArray, b: FloatArray) -> FloatArray:
+    """C(a, b) with E φ(a + bN) = a(1 − b²/2) − a³/6 + C(a, b)  [P1, Appendix B, (19)–(27)]."""
+    minus, plus = (math.sqrt(2) - a) / b, (math.sqrt(2) + a) / b  # (19)
+    f_minus, f_plus = ndtr(-minus), ndtr(-plus)  # (20)
+    e_minus, e_plus = np.exp(-(minus**2) / 2), np.exp(-(plus**2) / 2)  # (21)
+    root = math.sqrt(2 * math.pi)
+    t1 = PLATEAU * (f_minus - f_plus)  # (23)
+    t2 = -(a - a**3 / 6) * (f_minus + f_plus)  # (24)
+    t3 = b / root * (1 - a**2 / 2) * (e_plus - e_minus)  # (25)
+    t4 = a * b**2 / 2 * (f_plus + f_minus + (plus * e_plus + minus * e_minus) / root)  # (26)
+    t5 = b**3 / (6 * root) * ((2 + minus**2) * e_minus - (2 + plus**2) * e_plus)  # (27)
+    return np.asarray(t1 + t2 + t3 + t4 + t5)
+
+
+def _by_quadrature(a: FloatArray, beta: float) -> FloatArray:
+    """E φ = (2√2/3)(P(z > √2) − P(z < −√2)) + ∫_{−√2}^{√2} φ(z) p(z) dz, z ~ N(a, a²/β); only for a ≥ 3.
+
+    The integrand is smooth on the scale b = a/√β: the rule has converged where the integral is not 0 in floating point.
+    """
+    b = a / math.sqrt(beta)
+    root = math.sqrt(2)
+    plateau = PLATEAU * (ndtr((a - root) / b) - ndtr((-root - a) / b))
+    z = root * _NODES
+    density = np.exp(-0.5 * ((z - a[:, np.newaxis]) / b[:, np.newaxis]) ** 2) / (b[:, np.newaxis] * math.sqrt(2 * math.pi))
+    return np.asarray(plateau + density @ (root * _WEIGHTS * influence(z)))
+
+
+def sensitivity(n: int, *, scale: float) -> Bound:
+    """Every record's value lies within ±2√2s/3, so a coordinate of the mean moves by at most 4√2s/(3n)  [P1, Theorem 7].
+
+    The supremum is smaller by the factor 2Φ(√β) − 1: see `smoothed_influence` and `sensitivity_supremum`.
+    """
+    return LInf(2 * PLATEAU * scale / n)
+
+
+def sensitivity_supremum(n: int, *, second_moment: float, failure: float) -> float:
+    scale, beta = published_parameters(n, second_moment=second_moment, failure=failure)
+    return sensitivity(n, scale=scale).value * (2 * float(ndtr(math.sqrt(beta))) - 1)
+
+
+def worst_neighbours(
+    n: int, d: int, *, second_moment: float, failure: float, **_: Any
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Opposite outliers of growing size: the influence grows towards its plateau."""
+    scale, _beta = published_parameters(n, second_moment=second_moment, failure=failure)
+    for size in (2.0, 1e3, 1e12):
+        data = np.zeros((n, d))
+        data[0] = size * scale
+        yield data, replace_record(data, 0, -size * scale)

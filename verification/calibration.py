@@ -1,0 +1,158 @@
+"""Recorded noise scales and spends against the published formulas, written out here a second time from the papers.
+
+Nothing is taken from the implementations: each function below states, for one algorithm, the law's kind, scale and spend
+that the paper prints, in its letters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refimpl.channel import Release
+from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
+from refimpl.laws import LLN, Gaussian, Laplace, NoisyArgmax
+from refimpl.validation import FloatArray
+from verification.pair_checks import Measurement
+from verification.subject import Subject
+
+RELATIVE = 1e-9
+
+
+@dataclass(frozen=True)
+class Published:
+    law: type[Any]
+    scale: FloatArray | float
+    spend: Claim
+
+
+def _p2_a2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P2 Algorithm 2, line 4: W ~ N(0, 2R²/(ρn²))."""
+    R, rho, n = p["clip"], p["rho"], len(data)
+    return Published(Gaussian, (2 * R**2 / (rho * n**2)) ** 0.5, ZCDP(rho))
+
+
+def _p2_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P2 (23), (24): W_j ~ N(0, 2R²/(ρm²)); without amplification ρ is the one whose conversion is (ε, δ)."""
+    eps, delta, k = p["epsilon"], p["delta"], p["groups"]
+    if p.get("amplification") == "none":
+        rho = (math.sqrt(math.log(1 / delta) + eps) - math.sqrt(math.log(1 / delta))) ** 2
+    else:
+        rho = eps**2 * k / (64 * math.e**4) / (math.log(8 / delta) * (1 + 2 * math.sqrt(math.log(12 * k / delta))) ** 2)
+    m = len(data) // k
+    return Published(Gaussian, (2 * p["clip"] ** 2 / (rho * m**2)) ** 0.5, ZCDP(rho))
+
+
+def _p3_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P3 Algorithm 1: ν ~ N(0, 8B²log(1.25/δ)/(n²ε²)) with B of line 1."""
+    eps, delta, n = p["epsilon"], p["delta"], len(data)
+    B = (p["moment_bound"] * n * eps / (math.log(1 / p["failure"]) * math.sqrt(math.log(1.25 / delta)))) ** (
+        1 / p["moment_order"]
+    )
+    return Published(Gaussian, math.sqrt(8 * B**2 / (n**2 * eps**2) * math.log(1.25 / delta)), ApproxDP(eps, delta))
+
+
+def _p3_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P3 Algorithm 3: ν ~ N(0, 8τ²m²d ln(1.25/δ)/(ε²n²)), m/n read as one over the smallest group."""
+    eps, delta, (n, d) = p["epsilon"], p["delta"], data.shape
+    m = math.ceil(4 * math.log(2 * d / p["failure"]))
+    variance = 8 * p["truncation"] ** 2 * d * math.log(1.25 / delta) / (eps**2 * (n // m) ** 2)
+    return Published(Gaussian, math.sqrt(variance), ApproxDP(eps, delta))
+
+
+def _p3_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P3 Algorithm 4: Lap(4λ√(2s log(1/δ))/ε) with λ = 2B/n; a noisy maximum costs 2λ/scale, a value λ/scale."""
+    lam = 2 * p["truncation"] / len(data)
+    scale = 4 * lam * math.sqrt(2 * p["sparsity"] * math.log(1 / p["delta"])) / p["epsilon"]
+    if release.name.startswith("index"):
+        return Published(NoisyArgmax, scale, PureDP(2 * lam / scale))
+    return Published(Laplace, scale, PureDP(lam / scale))
+
+
+def reference_smooth_sensitivity(x: FloatArray, *, a: float, b: float, m: int, t: float, clamp: str) -> float:
+    """The formulas as they stand: every k, every l.  (The estimator's own routine finds the same maximum in O(m log m).)"""
+    n = len(x)
+    ordered = np.sort(np.clip(x, a, b) if clamp == "data" else x)
+
+    def order_statistic(i: int) -> float:
+        return a if i <= 0 else b if i > n else float(ordered[i - 1])
+
+    def inner(k: int) -> float:
+        return max(order_statistic(n - m + 1 + k - i) - order_statistic(m + 1 - i) for i in range(k + 2)) / (n - 2 * m)
+
+    if clamp == "data":
+        return max(math.exp(-k * t) * inner(k) for k in range(n + 1))
+    return max(math.exp(-m * t) * (b - a), *(math.exp(-k * t) * min(b - a, inner(k)) for k in range(m)))
+
+
+def _p1_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """Scale S/s per coordinate, each ½ε̃²/(dT)-zCDP; σ the real root of 5(ε/t)σ³ − 5σ² − 1, s = e^{−1.5σ²}(ε − t/σ)."""
+    tilde = _p1_budget(p)
+    d, t = data.shape[1], p["smoothness"]
+    eps = tilde / math.sqrt(d)
+    sigma = max(root.real for root in np.roots([5 * eps / t, -5, 0, -1]) if abs(root.imag) < 1e-9)
+    s = math.exp(-1.5 * sigma**2) * (eps - t / sigma)
+    keys = {"a": p["lower"], "b": p["upper"], "m": p["trim"], "t": t, "clamp": p.get("clamp", "output")}
+    S = np.array([reference_smooth_sensitivity(column, **keys) for column in data.T])
+    return Published(LLN, S / s, ZCDP(tilde**2 / 2))
+
+
+def _p1_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """σ = Δ√(dT)/ε̃ per coordinate, Δ = 4√2 s/(3n), s = √(nv/(2log(1/δ')))."""
+    (n, d), tilde = data.shape, _p1_budget(p)
+    s = math.sqrt(n * p["second_moment"] / (2 * math.log(1 / p["failure"])))
+    return Published(Gaussian, 4 * math.sqrt(2) * s / (3 * n) * math.sqrt(d) / tilde, ZCDP(tilde**2 / 2))
+
+
+def _p1_budget(p: dict[str, Any]) -> float:
+    """ε̃ = √(2log(1/δ)+2ε) − √(2log(1/δ))."""
+    log_term = 2 * math.log(1 / p["delta"])
+    return math.sqrt(log_term + 2 * p["epsilon"]) - math.sqrt(log_term)
+
+
+PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
+    "P1.A3": _p1_a3,
+    "P1.A4": _p1_a4,
+    "P2.A2": _p2_a2,
+    "P2.A3": _p2_a3,
+    "P3.A1": _p3_a1,
+    "P3.A3": _p3_a3,
+    "P3.A4": _p3_a4,
+}
+
+
+def check_calibration(subject: Subject, data: FloatArray, seed: int) -> Measurement:
+    """The largest relative difference between what was recorded and what the paper prints."""
+    _, transcript = subject.run(data, seed)
+    worst = Measurement(0.0, RELATIVE, "recorded scales and spends are those of the published formulas")
+    if not transcript.spending:
+        return Measurement(math.inf, RELATIVE, "nothing was released")
+    for release in transcript.spending:
+        published = PUBLISHED[subject.algorithm](release, data, subject.setting.parameters)
+        worst = max(worst, *_differences(release, published), key=lambda m: m.ratio)
+    return worst
+
+
+def _differences(release: Release, published: Published) -> list[Measurement]:
+    if not isinstance(release.law, published.law):
+        return [
+            Measurement(
+                math.inf, RELATIVE, f"{release.name}: {type(release.law).__name__}, published {published.law.__name__}"
+            )
+        ]
+    recorded = np.asarray(release.law.scale)
+    off = float(np.max(np.abs(recorded - published.scale) / published.scale))
+    found = [Measurement(off, RELATIVE, f"{release.name}: scale {recorded}, published {published.scale}")]
+    if type(release.spend) is not type(published.spend) or release.spend is None:
+        return [
+            *found,
+            Measurement(math.inf, RELATIVE, f"{release.name}: spend {release.spend}, published {published.spend}"),
+        ]
+    ours, theirs = claim_to_json(release.spend), claim_to_json(published.spend)
+    numbers = [key for key, value in theirs.items() if isinstance(value, float)]
+    off = max(abs(ours[key] - theirs[key]) / theirs[key] for key in numbers)
+    return [*found, Measurement(off, RELATIVE, f"{release.name}: spend {release.spend}, published {published.spend}")]

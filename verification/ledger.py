@@ -1,0 +1,27 @@
+"""The budget: do the spends of the releases that touch a record, composed, imply the claim?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refimpl.channel import ledger, spends_of
+from refimpl.claims import implied
+from verification.pair_checks import Measurement
+from verification.subject import Subject
+
+
+def check_ledger(subject: Subject, seed: int) -> Measurement:
+    """The worst record's composition against the claim, in the claim's own unit: arithmetic on the recorded spends."""
+    claim = subject.checked_claim
+    assert claim is not None
+    n, d = subject.setting.n, subject.setting.d
+    _, transcript = subject.run(np.zeros((n, d)), seed)
+    worst = Measurement(0.0, 1.0, "no release spends anything")
+    for names, records in ledger(transcript, n).items():
+        spends = spends_of(transcript, names)
+        if not spends:
+            continue
+        spent, allowed = implied(spends, claim)
+        found = Measurement(spent, allowed, f"{len(spends)} releases touch each of {records} records; claim {claim}")
+        worst = max(worst, found, key=lambda m: m.ratio)
+    return worst

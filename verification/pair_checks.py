@@ -1,0 +1,210 @@
+"""Checks of one subject on one pair of neighbours: run on the first, replay on the second, compare the transcripts.
+
+Each returns a `Measurement`: the claim asks for measured ≤ bound.  Everything here is exact; a violation found is a proof
+(of the release's or of the whole claim, as the detail says), and its witness re-runs it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from refimpl.channel import Bound, Release, ReplayDiverged, Smooth, Transcript
+from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from refimpl.laws import Gaussian, NoisyArgmax, same_law
+from refimpl.validation import FloatArray
+from verification import divergences
+from verification.divergences import NoExactFormula
+from verification.subject import Subject
+
+TOLERANCE = 1e-9  # relative: float rounding of true claims stays far below, real violations lie far above
+
+
+@dataclass(frozen=True)
+class Measurement:
+    measured: float
+    bound: float
+    detail: str = ""
+    conclusive: bool = True  # False: an excess would not disprove the published claim (hidden releases)
+
+    @property
+    def exceeds(self) -> bool:
+        return self.measured > self.bound * (1 + TOLERANCE)
+
+    @property
+    def ratio(self) -> float:
+        return self.measured / self.bound if self.bound > 0 else (math.inf if self.measured > 0 else 0.0)
+
+
+PairCheck = Callable[[Subject, FloatArray, FloatArray, int], Measurement]
+
+
+def _both(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> tuple[Transcript, Transcript]:
+    _, here = subject.run(data, seed)
+    _, there = subject.replay(neighbour, here)
+    return here, there
+
+
+def _worst(measurements: list[Measurement]) -> Measurement:
+    return max(measurements, key=lambda m: m.ratio, default=Measurement(0.0, 1.0, "nothing released"))
+
+
+def _diverged(error: ReplayDiverged) -> Measurement:
+    return Measurement(math.inf, 1.0, f"the course of the run depends on the data: {error}")
+
+
+# --- sensitivity ------------------------------------------------------------------------------------------------------
+
+
+def released_query(release: Release) -> FloatArray:
+    """What the noise is added to."""
+    law = release.law
+    return np.atleast_1d(law.values if isinstance(law, NoisyArgmax) else law.location)  # type: ignore[attr-defined]
+
+
+def sensitivity_of(here: Release, there: Release) -> Measurement:
+    """How far the query moved, as a multiple of the claimed sensitivity."""
+    move = np.abs(released_query(here) - released_query(there))
+    if isinstance(here.sensitivity, Bound):
+        moved = float(np.linalg.norm(move, here.sensitivity.norm))
+        return Measurement(moved, here.sensitivity.value, f"{here.name}: ℓ{here.sensitivity.norm:g} move of the query")
+    if isinstance(here.sensitivity, Smooth) and isinstance(there.sensitivity, Smooth):
+        first, second = here.sensitivity.bound, there.sensitivity.bound
+        local = float((move / np.minimum(first, second)).max())
+        growth = float(np.abs(np.log(first / second)).max()) / here.sensitivity.rate
+        if local >= growth:
+            return Measurement(local, 1.0, f"{here.name}: move of the query / smooth sensitivity")
+        return Measurement(growth, 1.0, f"{here.name}: growth of the smooth sensitivity / its rate")
+    return Measurement(0.0 if not move.any() else math.inf, 1.0, f"{here.name}: no sensitivity claimed")
+
+
+def check_sensitivity(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
+    try:
+        here, there = _both(subject, data, neighbour, seed)
+    except ReplayDiverged as error:
+        return _diverged(error)
+    return _worst([sensitivity_of(a, b) for a, b in zip(here.spending, there.spending, strict=True)])
+
+
+# --- privacy of every release, as claimed ------------------------------------------------------------------------------
+
+
+def release_privacy_of(here: Release, there: Release) -> Measurement:
+    """The exact privacy of this one release on this pair, against the spend claimed for it; the worse direction."""
+    assert here.spend is not None
+    measured = max(_measured(here.law, there.law, here.spend), _measured(there.law, here.law, here.spend))
+    return Measurement(
+        measured, _allowed(here.spend), f"{here.name}: {_unit(here.spend)} of the release against {here.spend}"
+    )
+
+
+def _measured(p: object, q: object, claim: Claim) -> float:
+    match claim:
+        case PureDP():
+            return divergences.max_loss(p, q)  # type: ignore[arg-type]
+        case ZCDP():
+            return divergences.zcdp(p, q)  # type: ignore[arg-type]
+        case ApproxDP(epsilon):
+            return divergences.profile(p, q, epsilon)  # type: ignore[arg-type]
+        case GDP():
+            if isinstance(p, Gaussian) and isinstance(q, Gaussian) and np.array_equal(p.scale, q.scale):
+                return divergences.gaussian_shift(p, q)
+            raise NoExactFormula(f"μ of {type(p).__name__}")
+
+
+def _allowed(claim: Claim) -> float:
+    match claim:
+        case PureDP(epsilon):
+            return epsilon
+        case ZCDP(rho):
+            return rho
+        case ApproxDP(_, delta):
+            return delta
+        case GDP(mu):
+            return mu
+
+
+def _unit(claim: Claim) -> str:
+    return {PureDP: "largest loss", ZCDP: "ρ", ApproxDP: "δ(ε)", GDP: "μ"}[type(claim)]
+
+
+def check_release_privacy(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
+    try:
+        here, there = _both(subject, data, neighbour, seed)
+    except ReplayDiverged as error:
+        return _diverged(error)
+    return _worst(
+        [release_privacy_of(a, b) for a, b in zip(here.spending, there.spending, strict=True) if a.spend is not None]
+    )
+
+
+# --- privacy of the whole transcript -----------------------------------------------------------------------------------
+
+
+def transcript_loss(here: Transcript, there: Transcript) -> float:
+    """log P(transcript on the first data)/P(same transcript on the second): exact."""
+    return math.fsum(
+        a.law.logpdf(a.output) - b.law.logpdf(a.output)
+        for a, b in zip(here.releases, there.releases, strict=True)
+        if not same_law(a.law, b.law)
+    )
+
+
+def check_transcript(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
+    """The whole claim on this pair.
+
+    One release differs: its exact divergence.  Several, pure claim: this transcript's loss, in both directions (a loss above
+    ε at one outcome proves a violation when all releases are visible).  Several, other claims: see `composition.py`.
+    """
+    claim = subject.checked_claim
+    assert claim is not None
+    try:
+        here, there = _both(subject, data, neighbour, seed)
+    except ReplayDiverged as error:
+        return _diverged(error)
+    conclusive = here.all_visible
+    changed = [(a, b) for a, b in zip(here.releases, there.releases, strict=True) if not same_law(a.law, b.law)]
+    if not changed:
+        return Measurement(0.0, _allowed(claim), "the laws on the two data sets are identical", conclusive)
+    if len(changed) == 1:
+        a, b = changed[0]
+        measured = max(_measured(a.law, b.law, claim), _measured(b.law, a.law, claim))
+        return Measurement(measured, _allowed(claim), f"exact {_unit(claim)} of the transcript against {claim}", conclusive)
+    if isinstance(claim, PureDP):
+        loss = abs(transcript_loss(here, there))
+        return Measurement(loss, claim.epsilon, "loss of a sampled transcript", conclusive)
+    raise NoExactFormula(f"{len(changed)} releases differ; {claim} needs a composition")
+
+
+# --- nothing else leaves --------------------------------------------------------------------------------------------------
+
+
+def check_closed(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
+    """Given the same released values, the output is the same; hidden randomness and untouched releases keep their law.
+
+    Otherwise something that depends on the data left outside the channel, or a release touches records it does not name.
+    """
+    output, here = subject.run(data, seed)
+    try:
+        again, there = subject.replay(neighbour, here)
+    except ReplayDiverged as error:
+        return _diverged(error)
+    changed = np.flatnonzero((data != neighbour).any(axis=1))
+    for a, b in zip(here.releases, there.releases, strict=True):
+        untouched = a.rows is not None and not np.isin(changed, np.asarray(a.rows)).any()
+        if (a.hidden or untouched) and not same_law(a.law, b.law):
+            return Measurement(math.inf, 1.0, f"{a.name}: its law changed though the changed record is not among its rows")
+    if not np.array_equal(np.asarray(output), np.asarray(again)):
+        return Measurement(math.inf, 1.0, "the output differs though every released value is the same")
+    return Measurement(0.0, 1.0, "the output depends on the data through the releases only")
+
+
+PAIR_CHECKS: dict[str, PairCheck] = {
+    "sensitivity": check_sensitivity,
+    "release privacy": check_release_privacy,
+    "transcript": check_transcript,
+    "closed": check_closed,
+}

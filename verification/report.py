@@ -1,0 +1,61 @@
+"""Findings: what a check says, in words a report can print and a script can read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Status = Literal["violated", "consistent", "certified", "inconclusive", "skipped"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`consistent` means not refuted at this effort; `certified` means proved by exact computation.
+
+    `measured` ≤ `bound` is what the check asks for.  `confidence` is 1 for exact checks, else the probability with which
+    a true claim is not called violated.  `expected` marks the findings on published claims that are known to fail.
+    """
+
+    algorithm: str
+    check: str
+    status: Status
+    measured: float | None = None
+    bound: float | None = None
+    confidence: float = 1.0
+    seed: int | None = None
+    expected: bool = False
+    detail: str = ""
+    witness: dict[str, Any] | None = None
+
+    @property
+    def unexpected_violation(self) -> bool:
+        return self.status == "violated" and not self.expected
+
+    def to_json(self) -> dict[str, Any]:
+        return plain(asdict(self))
+
+
+def plain(value: Any) -> Any:
+    """The value with its infinities and NaNs as text: JSON has none."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.6g}"
+
+
+def table(rows: list[list[str]], header: list[str]) -> str:
+    """Columns of text, aligned."""
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+
+    def line(row: list[str]) -> str:
+        return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+    return "\n".join([line(header), line(["-" * width for width in widths]), *(line(row) for row in rows)])

@@ -1,0 +1,73 @@
+"""What a check is applied to: a mechanism at a setting, with the claims made for it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refimpl.catalogue import Implementation, Setting, algorithm
+from refimpl.channel import Mechanism, Transcript, replay, run
+from refimpl.claims import Claim
+from refimpl.means.iterative_updating import UnprovedClaim
+from refimpl.validation import FloatArray
+
+Pair = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`claim` is the published one; `conditional` the one that holds given the hidden randomness, where there is any."""
+
+    algorithm: str
+    mechanism: Mechanism
+    setting: Setting
+    setting_index: int
+    claim: Claim | None
+    conditional: Claim | None = None
+    mutant: str | None = None
+
+    @property
+    def checked_claim(self) -> Claim | None:
+        """What a transcript can speak about: the claim given the hidden randomness, where there is any."""
+        return self.conditional if self.conditional is not None else self.claim
+
+    @property
+    def amplified(self) -> bool:
+        """The published claim is stronger than the conditional one: hidden randomness is said to amplify privacy."""
+        return self.conditional is not None and self.setting.parameters.get("amplification") != "none"
+
+    def run(self, data: FloatArray, seed: int) -> tuple[Any, Transcript]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnprovedClaim)  # the report says it instead
+            return run(self.mechanism, data, np.random.default_rng(seed), **self.setting.parameters)
+
+    def replay(self, data: FloatArray, recorded: Transcript) -> tuple[Any, Transcript]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnprovedClaim)
+            return replay(self.mechanism, data, recorded, **self.setting.parameters)
+
+
+def subject_of(identifier: str, setting_index: int, *, implementation: Implementation, mutant: str | None = None) -> Subject:
+    """The claims are always those of the published algorithm, also when `implementation` is a mutant of it."""
+    published = algorithm(identifier).implementation
+    assert published is not None
+    setting = published.settings[setting_index]
+    return Subject(
+        algorithm=identifier,
+        mechanism=implementation.mechanism,
+        setting=setting,
+        setting_index=setting_index,
+        claim=published.privacy(setting),
+        conditional=published.conditional_privacy(setting),
+        mutant=mutant,
+    )
+
+
+def worst_pairs(identifier: str, setting: Setting) -> list[Pair]:
+    """The structured neighbours that ship beside the algorithm."""
+    published = algorithm(identifier).implementation
+    assert published is not None
+    return list(published.worst_neighbours(setting))
