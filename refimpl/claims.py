@@ -33,6 +33,10 @@ class UnsoundConversion(ValueError):
     """There is no theorem that takes the one claim to the other."""
 
 
+class UnprovedClaim(UserWarning):
+    """A published claim is recorded, but its published proof does not cover this case."""
+
+
 @dataclass(frozen=True)
 class PureDP:
     """ε-DP: P(S) ≤ e^ε Q(S) for every event and every pair of neighbours."""

@@ -38,6 +38,8 @@ def _location(value: ArrayLike) -> FloatArray:
 
 
 def _scale(value: ArrayLike, location: FloatArray) -> FloatArray:
+    if isinstance(value, float) and 0 < value < math.inf:  # the usual case, and by far the cheapest
+        return np.asarray(value)
     array = np.array(value, dtype=np.float64)
     if array.ndim > 0 and array.shape != location.shape:
         raise InputError(f"scale: has shape {array.shape}; must be one number or match the location's {location.shape}")
@@ -117,11 +119,16 @@ def lln_log_density(z: ArrayLike, sigma: float) -> FloatArray:
     u = np.real(lambertw(sigma**2 * math.exp(sigma**2) * z))
     mode = u / sigma - sigma
     log_peak = -0.5 * mode**2 - sigma * mode - u / sigma**2 - math.log(2 * math.sqrt(2 * math.pi))
-    step = 0.2 / math.sqrt(1 + float(u.max(initial=0.0)))
-    t = np.arange(-9.0, 9.0 + step, step)
-    # e^{−x} − 1 + x loses digits for small x = σt, but there the term itself is negligible beside t²/2
-    bend = (np.expm1(-sigma * t) + sigma * t) / sigma**2
-    total = np.exp(-0.5 * t**2 - u[..., np.newaxis] * bend).sum(axis=-1) * step
+    total = np.empty_like(u)
+    # points of similar curvature share a step
+    octave = np.floor(np.log2(1 + u))
+    for level in np.unique(octave):
+        chosen = octave == level
+        step = 0.2 / math.sqrt(2.0 ** (level + 1))
+        t = np.arange(-9.0, 9.0 + step, step)
+        # e^{−x} − 1 + x loses digits for small x = σt, but there the term itself is negligible beside t²/2
+        bend = (np.expm1(-sigma * t) + sigma * t) / sigma**2
+        total[chosen] = np.exp(-0.5 * t**2 - u[chosen][..., np.newaxis] * bend).sum(axis=-1) * step
     return np.asarray(log_peak + np.log(total))
 
 
@@ -242,7 +249,7 @@ def _log_argmax_probabilities(a: FloatArray) -> FloatArray:
     return total
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _cached_log_argmax(values: tuple[float, ...]) -> FloatArray:
     """A study asks for the same few laws again and again."""
     return _log_argmax_probabilities(np.array(values))
@@ -250,7 +257,7 @@ def _cached_log_argmax(values: tuple[float, ...]) -> FloatArray:
 
 def _cells(corners: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Intervals (low, high): cells of length ≤ 1 within a layer of the corners, and the stretches between."""
-    cells: list[tuple[float, float]] = []
+    cells: list[FloatArray] = []
     stretches: list[tuple[float, float]] = []
     for left, right in itertools.pairwise([corners[0] - _LAYER, *corners, corners[-1] + _LAYER]):
         if right - left > 2 * _LAYER + 1:
@@ -259,8 +266,9 @@ def _cells(corners: FloatArray) -> tuple[FloatArray, FloatArray]:
         else:
             blocks = [(left, right)]
         for low, high in blocks:
-            cells.extend(itertools.pairwise(np.linspace(low, high, 1 + max(1, math.ceil(high - low)))))
-    return np.array(cells), np.array(stretches)
+            grid = np.linspace(low, high, 1 + max(1, math.ceil(high - low)))
+            cells.append(np.column_stack([grid[:-1], grid[1:]]))
+    return np.concatenate(cells), np.array(stretches)
 
 
 def _log_winning(t: FloatArray, a: FloatArray) -> FloatArray:

@@ -10,8 +10,7 @@ import numpy as np
 
 from refimpl.catalogue import Implementation, Setting, algorithm
 from refimpl.channel import Mechanism, Transcript, replay, run
-from refimpl.claims import Claim
-from refimpl.means.iterative_updating import UnprovedClaim
+from refimpl.claims import Claim, UnprovedClaim
 from refimpl.validation import FloatArray
 
 Pair = tuple[FloatArray, FloatArray]

@@ -24,17 +24,13 @@ from numpy.typing import ArrayLike
 
 from refimpl import validation
 from refimpl.channel import L2, Bound, Channel
-from refimpl.claims import ZCDP, ApproxDP, zcdp_budget, zcdp_epsilon
+from refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, zcdp_budget, zcdp_epsilon
 from refimpl.laws import Gaussian, UniformPermutation
 from refimpl.means.distance_program import iterate
 from refimpl.means.rows import clip_weights, replace_record
 from refimpl.validation import FloatArray, IntArray
 
 AMPLIFICATIONS = ("published", "none")
-
-
-class UnprovedClaim(UserWarning):
-    """The published claim is recorded, but its published proof does not cover this case."""
 
 
 def iterative_updating_mean(
@@ -69,10 +65,11 @@ def iterative_updating_mean(
     means = group_means(data, members, clip)
     smallest = n // groups
     scale = math.sqrt(2 / rho) * clip / smallest  # (23)
+    reach, spend = sensitivity(smallest, clip=clip), ZCDP(rho)
     points = np.stack(
         [
             channel.part(f"group{j + 1}", rows).release(
-                "mean", Gaussian(mean, scale), sensitivity=sensitivity(smallest, clip=clip), spend=ZCDP(rho), visible=False
+                "mean", Gaussian(mean, scale), sensitivity=reach, spend=spend, visible=False
             )
             for j, (rows, mean) in enumerate(zip(members, means, strict=True))
         ]

@@ -1,0 +1,249 @@
+"""The main job: every implemented algorithm through every check, its mutants through the same checks, all as findings."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from refimpl.catalogue import ALGORITHMS, Algorithm, Implementation, algorithm
+from refimpl.claims import ApproxDP
+from refimpl.validation import FloatArray
+from verification import mutants, neighbours, utility
+from verification.calibration import PUBLISHED, check_calibration
+from verification.composition import FALSE_ALARM, check_composition
+from verification.divergences import NoExactFormula
+from verification.ledger import check_ledger
+from verification.pair_checks import PAIR_CHECKS, Measurement, check_transcript
+from verification.report import Finding, Status
+from verification.sensitivity import search_sensitivity
+from verification.subject import Pair, Subject, subject_of, worst_pairs
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is tried: restarts and steps of each search, transcripts of each composition, runs of each utility check."""
+
+    restarts: int
+    steps: int
+    transcripts: int
+    runs: int
+
+
+QUICK = Effort(restarts=2, steps=60, transcripts=200, runs=60)
+FULL = Effort(restarts=8, steps=400, transcripts=4000, runs=2000)
+
+
+def task_seed(seed: int, *names: Any) -> int:
+    """Seeds are keyed by the task's name, so that neither order nor worker matters."""
+    return zlib.crc32(repr((seed, *names)).encode())
+
+
+# --- witnesses --------------------------------------------------------------------------------------------------------
+
+
+def witness_of(subject: Subject, check: str, pair: Pair, seed: int) -> dict[str, Any]:
+    """Everything `tailproof replay` needs to run the check on this pair again."""
+    return {
+        "tailproof": "witness",
+        "algorithm": subject.algorithm,
+        "mutant": subject.mutant,
+        "setting": subject.setting_index,
+        "check": check,
+        "seed": seed,
+        "data": pair[0].tolist(),
+        "neighbour": pair[1].tolist(),
+    }
+
+
+def replay_witness(witness: dict[str, Any]) -> Measurement:
+    """Run a witness's check again; `Measurement.exceeds` says whether it still violates."""
+    subject = load_subject(witness["algorithm"], witness["setting"], witness["mutant"])
+    check: Callable[..., Measurement] = (
+        check_composition if witness["check"] == "composition" else PAIR_CHECKS[witness["check"]]
+    )
+    data, neighbour = (np.array(witness[key], dtype=np.float64) for key in ("data", "neighbour"))
+    return check(subject, data, neighbour, witness["seed"])
+
+
+def load_subject(identifier: str, setting: int, mutant_name: str | None) -> Subject:
+    published = algorithm(identifier).implementation
+    if published is None:
+        raise KeyError(f"{identifier} has no implementation")
+    implementation = mutants.build(mutants.mutant(identifier, mutant_name)) if mutant_name else published
+    return subject_of(identifier, setting, implementation=implementation, mutant=mutant_name)
+
+
+# --- one subject, one check ---------------------------------------------------------------------------------------------
+
+
+def _status(measurement: Measurement, passed: Status = "consistent") -> Status:
+    if not measurement.exceeds:
+        return passed
+    return "violated" if measurement.conclusive else "inconclusive"
+
+
+def _pairs(subject: Subject, seed: int) -> list[Pair]:
+    """The neighbours that ship beside the algorithm, then structured ones of every size."""
+    rng = np.random.default_rng(seed)
+    n, d = subject.setting.n, subject.setting.d
+    return worst_pairs(subject.algorithm, subject.setting) + list(
+        neighbours.structured(n, d, rng, scales=(1.0, 1e6), directions=1)
+    )
+
+
+def _pair_findings(subject: Subject, seed: int) -> Iterator[Finding]:
+    """Every check on every given pair: for each check, its worst pair."""
+    pairs = _pairs(subject, seed)
+    for name in ["sensitivity"] if subject.claim is None else list(PAIR_CHECKS):
+        try:
+            finding = _over_pairs(subject, name, pairs, seed)
+        except (ArithmeticError, ValueError, IndexError) as error:
+            # Raising on legal data reveals something about them: that is a finding, not a crash.
+            detail = f"raises on legal data: {type(error).__name__}: {error}"
+            finding = Finding(subject.algorithm, name, "violated", detail=detail, seed=seed)
+        if finding is not None:
+            yield finding
+    if subject.claim is not None:
+        yield _finding(subject, "ledger", check_ledger(subject, seed), seed, passed="certified")
+
+
+def _over_pairs(subject: Subject, name: str, pairs: list[Pair], seed: int) -> Finding | None:
+    """The worst pair of all, as a finding; None when no pair has an exact formula."""
+    worst: tuple[Measurement, Pair] | None = None
+    for pair in pairs:
+        try:
+            measurement = PAIR_CHECKS[name](subject, *pair, seed)
+        except NoExactFormula:
+            continue
+        if worst is None or measurement.ratio > worst[0].ratio:
+            worst = (measurement, pair)
+        if measurement.exceeds and measurement.conclusive:
+            break
+    return None if worst is None else _finding(subject, name, worst[0], seed, pair=worst[1])
+
+
+def _finding(
+    subject: Subject,
+    name: str,
+    measurement: Measurement,
+    seed: int,
+    *,
+    pair: Pair | None = None,
+    passed: Status = "consistent",
+    confidence: float = 1.0,
+) -> Finding:
+    status = _status(measurement, passed)
+    keep = pair is not None and measurement.exceeds
+    return Finding(
+        algorithm=subject.algorithm,
+        check=name,
+        status=status,
+        measured=measurement.measured,
+        bound=measurement.bound,
+        confidence=confidence,
+        seed=seed,
+        detail=measurement.detail,
+        witness=witness_of(subject, name, pair, seed) if keep and pair is not None else None,
+    )
+
+
+def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
+    """Sensitivity (given pairs, then search), every release's privacy, the transcript, the channel, the ledger."""
+    yield from _pair_findings(subject, seed)
+    if isinstance(subject.checked_claim, ApproxDP):
+        yield from _composition(subject, seed, effort)
+    attained = search_sensitivity(subject, seed=seed, restarts=effort.restarts, steps=effort.steps)
+    searched = _finding(subject, "sensitivity", attained.measurement, seed, pair=attained.pair)
+    yield replace(searched, check="sensitivity search", detail=f"{searched.detail}; best of {attained.tried} pairs tried")
+    if subject.amplified:
+        yield Finding(
+            subject.algorithm,
+            "amplified claim",
+            "inconclusive",
+            seed=seed,
+            detail=f"{subject.claim} rests on hidden randomness; the transcript speaks only of {subject.conditional}",
+        )
+
+
+def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
+    """Only where several releases differ between the neighbours; otherwise the transcript check is exact."""
+    for pair in worst_pairs(subject.algorithm, subject.setting):
+        try:
+            check_transcript(subject, *pair, seed)
+        except NoExactFormula:
+            measurement = check_composition(subject, *pair, seed, runs=effort.transcripts)
+            yield _finding(subject, "composition", measurement, seed, pair=pair, confidence=1 - FALSE_ALARM)
+
+
+def calibration_finding(subject: Subject, seed: int) -> Finding:
+    data: FloatArray = np.random.default_rng(seed).standard_t(3, size=(subject.setting.n, subject.setting.d))
+    return _finding(subject, "calibration", check_calibration(subject, data, seed), seed, passed="certified")
+
+
+def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Finding]:
+    """Everything about one published algorithm."""
+    assert entry.implementation is not None
+    for index, _ in enumerate(entry.implementation.settings):
+        subject = subject_of(entry.id, index, implementation=entry.implementation)
+        yield from privacy_findings(subject, task_seed(seed, entry.id, index), effort)
+        if entry.id in PUBLISHED:
+            yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
+    if entry.id in utility.BOUNDS:
+        yield utility.check_utility(entry.id, entry.implementation, task_seed(seed, entry.id, "utility"), runs=effort.runs)
+
+
+# --- mutants ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MutantResult:
+    algorithm: str
+    name: str
+    kind: str
+    killed_by: tuple[str, ...]
+    witness: dict[str, Any] | None
+
+    @property
+    def killed(self) -> bool:
+        return bool(self.killed_by)
+
+
+def judge_mutant(candidate: mutants.Mutant, seed: int, effort: Effort = QUICK) -> MutantResult:
+    """Which checks of the mutant's class say violated."""
+    implementation = mutants.build(candidate)
+    killers: dict[str, dict[str, Any] | None] = {}
+    for finding in _mutant_findings(candidate, implementation, seed, effort):
+        if finding.status == "violated":
+            killers.setdefault(finding.check, finding.witness)
+    return MutantResult(
+        candidate.algorithm,
+        candidate.name,
+        candidate.kind,
+        tuple(killers),
+        next((witness for witness in killers.values() if witness is not None), None),
+    )
+
+
+def _mutant_findings(
+    candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
+) -> Iterator[Finding]:
+    if candidate.kind == "utility":
+        yield utility.check_utility(
+            candidate.algorithm, implementation, task_seed(seed, candidate.algorithm, candidate.name), runs=effort.runs
+        )
+        return
+    for index, _ in enumerate(implementation.settings):
+        subject = subject_of(candidate.algorithm, index, implementation=implementation, mutant=candidate.name)
+        key = task_seed(seed, candidate.algorithm, candidate.name, index)
+        if candidate.kind == "calibration":
+            yield calibration_finding(subject, key)
+            continue
+        yield from _pair_findings(subject, key)
+
+
+def implemented(only: list[str] | None = None) -> list[Algorithm]:
+    return [a for a in ALGORITHMS if a.implementation is not None and (not only or a.id in only)]

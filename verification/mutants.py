@@ -1,0 +1,311 @@
+"""Deliberately broken copies of the algorithms: the test of every check.
+
+A mutant is a handful of textual edits to an algorithm's own source, compiled into a module of its own.  Its class says
+which kind of check must kill it: privacy (a privacy check says violated), calibration (the recorded scale or spend differs
+from the published formula) or utility (an explicit error bound is exceeded).
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Literal
+
+from refimpl.catalogue import Implementation, algorithm
+
+MutantClass = Literal["privacy", "calibration", "utility"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    algorithm: str
+    name: str
+    kind: MutantClass
+    edits: tuple[tuple[str, str], ...]  # (old, new): each old text stands exactly once in the module
+
+
+@dataclass(frozen=True)
+class Inapplicable:
+    algorithm: str
+    name: str
+    reason: str
+
+
+def _privacy(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
+    return Mutant(identifier, name, "privacy", edits)
+
+
+def _calibration(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
+    return Mutant(identifier, name, "calibration", edits)
+
+
+def _utility(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
+    return Mutant(identifier, name, "utility", edits)
+
+
+_P2A2_SCALE = "math.sqrt(2 / rho) * clip / n)"
+_P2A3_SCALE = "math.sqrt(2 / rho) * clip / smallest  # (23)"
+_CLASSICAL = "Gaussian(mean, classical_gaussian_scale(reach.value, epsilon, delta))"
+_P3A3_NOISE = "Gaussian(middle, classical_gaussian_scale(reach.value, epsilon, delta))"
+_P3A4_SCALE = "return 4 * sensitivity * math.sqrt(2 * sparsity * math.log(1 / delta)) / epsilon"
+_P1A3_NOISE = "law = LLN(centre, bound / shrink, sigma)"
+_P1A4_NOISE = "Gaussian(mean, reach.value * math.sqrt(d / (2 * spend.rho)))"
+_RELEASE = 'return channel.release("mean", law, sensitivity=reach, spend=claim)'
+_P1_RELEASE = 'return channel.release("mean", law, sensitivity=Smooth(bound, smoothness), spend=spend)'
+_P1A4_RELEASE = 'return channel.release("mean", law, sensitivity=reach, spend=spend)'
+_P2A2_RELEASE = 'return channel.release("mean", law, sensitivity=sensitivity(n, clip=clip), spend=privacy(rho=rho))'
+
+MUTANTS: tuple[Mutant, ...] = (
+    # P0.A1
+    _privacy(
+        "P0.A1",
+        "clip skipped",
+        ('clipped_mean_of(validation.records("data", data), clip)', "np.mean(np.asarray(data), axis=0)"),
+    ),
+    _privacy("P0.A1", "C/n for 2C/n", ("L2(2 * clip / n)", "L2(clip / n)")),
+    _privacy(
+        "P0.A1",
+        "clip from the data",
+        ('clip = validation.positive("clip", clip)', "clip = float(np.linalg.norm(data, axis=1).max())"),
+    ),
+    # P2.A2
+    _privacy("P2.A2", "noise halved", (_P2A2_SCALE, "math.sqrt(2 / rho) * clip / n / 2)")),
+    _privacy("P2.A2", "clip skipped", ("clipped_mean_of(data, clip)", "data.mean(axis=0)")),
+    _privacy(
+        "P2.A2",
+        "C/n for 2C/n",
+        (_P2A2_SCALE, "math.sqrt(0.5 / rho) * clip / n)"),
+        ("sensitivity(n, clip=clip),", "sensitivity(2 * n, clip=clip),"),
+    ),
+    _privacy("P2.A2", "variance for deviation", (_P2A2_SCALE, "2 / rho * (clip / n) ** 2)")),
+    _privacy(
+        "P2.A2",
+        "data-dependent scale",
+        ("n = len(data)", "n = len(data)\n    clip = min(clip, float(abs(data).max()) + 1e-6)"),
+    ),
+    _privacy(
+        "P2.A2",
+        "noise reused",
+        ("Gaussian(mean,", "Gaussian(0 * mean[:1],"),
+        (_P2A2_RELEASE, _P2A2_RELEASE.replace("return channel", "return mean + channel")),
+    ),
+    _calibration("P2.A2", "noise doubled", (_P2A2_SCALE, "math.sqrt(2 / rho) * clip / n * 2)")),
+    _utility("P2.A2", "shifted", ("clipped_mean_of(data, clip)", "clipped_mean_of(data, clip) + 3 * clip")),
+    # P2.A3
+    _privacy("P2.A3", "noise halved", (_P2A3_SCALE, "math.sqrt(2 / rho) * clip / smallest / 2")),
+    _privacy("P2.A3", "clip skipped", ("weights = clip_weights(data, clip)", "weights = 1.0")),
+    _privacy(
+        "P2.A3",
+        "C/n for 2C/n",
+        (_P2A3_SCALE, "math.sqrt(0.5 / rho) * clip / smallest"),
+        ("return L2(2 * clip / size)", "return L2(clip / size)"),
+    ),
+    _privacy("P2.A3", "variance for deviation", (_P2A3_SCALE, "2 / rho * (clip / smallest) ** 2 / 100")),
+    _privacy(
+        "P2.A3",
+        "budget of all records in every group",
+        ("members = np.array_split(order, groups)", "members = [order for _ in range(groups)]"),
+    ),
+    _privacy(
+        "P2.A3",
+        "data-dependent scale",
+        (_P2A3_SCALE, "math.sqrt(2 / rho) * min(clip, float(abs(data).max()) + 1e-6) / smallest"),
+    ),
+    _privacy(
+        "P2.A3",
+        "noise reused",
+        ("Gaussian(mean, scale), sensitivity=reach", "Gaussian(0 * mean, scale), sensitivity=reach"),
+        ("estimate, _ = iterate(points,", "estimate, _ = iterate(points[:1] + means,"),
+    ),
+    _privacy(
+        "P2.A3",
+        "groups by value",
+        ("members = np.array_split(order, groups)", "members = np.array_split(np.argsort(data[:, 0]), groups)"),
+    ),
+    _calibration("P2.A3", "noise doubled", (_P2A3_SCALE, "math.sqrt(2 / rho) * clip / smallest * 2")),
+    # P3.A1
+    _privacy("P3.A1", "noise halved", (_CLASSICAL, _CLASSICAL.replace("delta))", "delta) / 2)"))),
+    _privacy("P3.A1", "truncation skipped", ("truncated_mean_of(data, bound)", "data.mean(axis=0)")),
+    _privacy("P3.A1", "C/n for 2C/n", ("L2(2 * bound / n)", "L2(bound / n)")),
+    _privacy("P3.A1", "variance for deviation", (_CLASSICAL, _CLASSICAL.replace("delta))", "delta) ** 2)"))),
+    _privacy(
+        "P3.A1",
+        "data-dependent scale",
+        ("reach = sensitivity(n, bound=bound)", "reach = sensitivity(n, bound=min(bound, float(abs(data).max()) + 1e-6))"),
+    ),
+    _privacy(
+        "P3.A1",
+        "noise reused",
+        ("Gaussian(mean,", "Gaussian(0 * mean,"),
+        (_RELEASE, _RELEASE.replace("return channel", "return mean + channel")),
+    ),
+    _calibration("P3.A1", "noise doubled", (_CLASSICAL, _CLASSICAL.replace("delta))", "delta) * 2)"))),
+    _utility("P3.A1", "shifted", ("truncated_mean_of(data, bound)", "truncated_mean_of(data, bound) + bound")),
+    # P3.A3
+    _privacy("P3.A3", "noise halved", (_P3A3_NOISE, _P3A3_NOISE.replace("delta))", "delta) / 2)"))),
+    _privacy("P3.A3", "truncation skipped", ("truncated_mean_of(group, truncation)", "group.mean(axis=0)")),
+    _privacy("P3.A3", "C/n for 2C/n", ("L2(2 * truncation", "L2(truncation")),
+    _privacy("P3.A3", "variance for deviation", (_P3A3_NOISE, _P3A3_NOISE.replace("delta))", "delta) ** 2 / 10)"))),
+    _privacy("P3.A3", "budget not split over coordinates", ("math.sqrt(d) / (n // groups)", "1 / (n // groups)")),
+    _privacy("P3.A3", "noise of the whole sample's mean", ("math.sqrt(d) / (n // groups)", "math.sqrt(d) / n")),
+    _privacy(
+        "P3.A3",
+        "data-dependent scale",
+        ("truncation=truncation)\n    law", "truncation=min(truncation, float(abs(data).max()) + 1e-6))\n    law"),
+    ),
+    _privacy(
+        "P3.A3",
+        "noise reused",
+        ("Gaussian(middle,", "Gaussian(0 * middle[:1],"),
+        (_RELEASE, _RELEASE.replace("return channel", "return middle + channel")),
+    ),
+    _calibration("P3.A3", "noise doubled", (_P3A3_NOISE, _P3A3_NOISE.replace("delta))", "delta) * 2)"))),
+    _utility(
+        "P3.A3", "shifted", ("middle = median_of(means, median)", "middle = median_of(means, median) + 5 * truncation")
+    ),
+    # P3.A4
+    _privacy("P3.A4", "noise halved", ("Laplace(values[j], scale)", "Laplace(values[j], scale / 2)")),
+    _privacy(
+        "P3.A4", "selection noise halved", ("NoisyArgmax(np.abs(values), scale,", "NoisyArgmax(np.abs(values), scale / 2,")
+    ),
+    _privacy("P3.A4", "truncation skipped", ("truncated_mean_of(data, truncation)", "data.mean(axis=0)")),
+    _privacy("P3.A4", "C/n for 2C/n", ("reach = 2 * truncation / len(data)", "reach = truncation / len(data)")),
+    _privacy(
+        "P3.A4",
+        "variance for deviation",
+        (_P3A4_SCALE, _P3A4_SCALE.replace("return ", "return (").replace("epsilon", "epsilon) ** 2 / 100")),
+    ),
+    _privacy("P3.A4", "budget not split over the s rounds", (_P3A4_SCALE, _P3A4_SCALE.replace("sparsity * ", ""))),
+    _privacy(
+        "P3.A4",
+        "data-dependent scale",
+        ("reach = 2 * truncation / len(data)", "reach = 2 * min(truncation, float(abs(data).max()) + 1e-6) / len(data)"),
+    ),
+    _privacy(
+        "P3.A4",
+        "noise reused",
+        ("Laplace(values[j], scale)", "Laplace(0 * values[j], scale)"),
+        ("result[j] = channel", "result[j] = values[j] + channel"),
+    ),
+    _privacy(
+        "P3.A4",
+        "selection without noise",
+        ("chosen.append(int(index))", "chosen.append(int(np.argsort(-np.abs(values))[i]))"),
+    ),
+    _calibration("P3.A4", "noise doubled", (_P3A4_SCALE, _P3A4_SCALE.replace("return 4", "return 8"))),
+    # P1.A3
+    _privacy("P1.A3", "noise halved", (_P1A3_NOISE, "law = LLN(centre, bound / shrink / 2, sigma)")),
+    _privacy(
+        "P1.A3",
+        "clamp skipped",
+        ("return min(max(mean, lower), upper), bound", "return mean, bound"),
+        ("np.clip(column, lower, upper, out=column)", "pass"),
+    ),
+    _privacy(
+        "P1.A3",
+        "trimming skipped",
+        ("mean = float(column[trim : n - trim].sum()) / (n - 2 * trim)", "mean = float(column.mean())"),
+    ),
+    _privacy(
+        "P1.A3",
+        "sensitivity halved",
+        ("return min(max(mean, lower), upper), bound", "return min(max(mean, lower), upper), bound / 2"),
+    ),
+    _privacy("P1.A3", "variance for deviation", (_P1A3_NOISE, "law = LLN(centre, (bound / shrink) ** 2 / 100, sigma)")),
+    _privacy("P1.A3", "budget not split over coordinates", ("math.sqrt(2 * spend.rho / d)", "math.sqrt(2 * spend.rho)")),
+    _privacy(
+        "P1.A3",
+        "data-dependent scale: local for smooth sensitivity",
+        (
+            "return min(max(mean, lower), upper), bound",
+            "return min(max(mean, lower), upper), max(high[1] - low[-1], high[0] - low[-2]) / (n - 2 * trim) + 1e-9",
+        ),
+    ),
+    _privacy(
+        "P1.A3",
+        "noise reused",
+        ("law = LLN(centre, bound / shrink,", "law = LLN(0 * centre[:1], bound[:1] / shrink,"),
+        (
+            _P1_RELEASE,
+            'return centre + channel.release("mean", law, sensitivity=Smooth(bound[:1], smoothness), spend=spend)',
+        ),
+    ),
+    _calibration("P1.A3", "noise doubled", (_P1A3_NOISE, "law = LLN(centre, 2 * bound / shrink, sigma)")),
+    # P1.A4
+    _privacy("P1.A4", "noise halved", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) / 2)"))),
+    _privacy(
+        "P1.A4",
+        "truncation skipped",
+        ("smoothed_influence(data[rows] / scale, beta).sum(axis=0)", "(data[rows] / scale).sum(axis=0)"),
+    ),
+    _privacy(
+        "P1.A4",
+        "cubic without its correction",
+        ("value[~far] = close * (1 - spread**2 / 2) - close**3 / 6 + correction(close, spread)", "value[~far] = 0"),
+        ("value[far] = _by_quadrature(a[far], beta)", "value[far] = a[far] - a[far] ** 3 / 6"),
+        ("np.minimum(value, PLATEAU, out=value)", ""),
+    ),
+    _privacy("P1.A4", "C/n for 2C/n", ("LInf(2 * PLATEAU * scale / n)", "LInf(PLATEAU * scale / n)")),
+    _privacy(
+        "P1.A4",
+        "variance for deviation",
+        (_P1A4_NOISE, "Gaussian(mean, (reach.value * math.sqrt(d / (2 * spend.rho))) ** 2 / 100)"),
+    ),
+    _privacy(
+        "P1.A4", "budget not split over coordinates", (_P1A4_NOISE, _P1A4_NOISE.replace("math.sqrt(d /", "math.sqrt(1 /"))
+    ),
+    _privacy(
+        "P1.A4",
+        "data-dependent scale",
+        (
+            "scale, beta = published_parameters(n, second_moment=second_moment, failure=failure)\n    mean",
+            "scale, beta = published_parameters(n, second_moment=float((data**2).mean()) + 1e-6, failure=failure)\n    mean",
+        ),
+    ),
+    _privacy(
+        "P1.A4",
+        "noise reused",
+        ("Gaussian(mean,", "Gaussian(0 * mean[:1],"),
+        (_P1A4_RELEASE, _P1A4_RELEASE.replace("return channel", "return mean + channel")),
+    ),
+    _calibration("P1.A4", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
+)
+
+_NO_NOISE = "it adds no noise and spends no budget"
+_NO_BOUND = "no explicit-constant error bound is published for it"
+INAPPLICABLE: tuple[Inapplicable, ...] = (
+    *(
+        Inapplicable("P0.A1", name, _NO_NOISE)
+        for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
+    ),
+    Inapplicable("P0.A1", "utility", "its error bound is a lemma about what uses it"),
+    Inapplicable("P2.A2", "budget not split", "it makes one release"),
+    Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
+    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P2.A3", "P3.A4", "P1.A3", "P1.A4")),
+)
+
+
+def build(mutant: Mutant) -> Implementation:
+    """The algorithm's implementation with the edits made.  An edit whose text is not there exactly once is an error."""
+    published = algorithm(mutant.algorithm).implementation
+    assert published is not None
+    source = inspect.getsource(published.module)
+    for old, new in mutant.edits:
+        if source.count(old) != 1:
+            raise ValueError(f"{mutant.algorithm} {mutant.name!r}: {old!r} stands {source.count(old)} times in the source")
+        source = source.replace(old, new)
+    module = ModuleType(f"{published.module.__name__}__{mutant.name.replace(' ', '_')}")
+    exec(compile(source, f"<mutant {mutant.algorithm}: {mutant.name}>", "exec"), module.__dict__)
+    return replace(published, module=module)
+
+
+def mutants_of(identifier: str) -> tuple[Mutant, ...]:
+    return tuple(mutant for mutant in MUTANTS if mutant.algorithm == identifier)
+
+
+def mutant(identifier: str, name: str) -> Mutant:
+    for candidate in mutants_of(identifier):
+        if candidate.name == name:
+            return candidate
+    raise KeyError(f"{identifier} has no mutant {name!r}")
