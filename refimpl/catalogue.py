@@ -33,6 +33,9 @@ class Setting:
     d: int
     parameters: dict[str, Any]
 
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in {"n": self.n, "d": self.d, **self.parameters}.items())
+
 
 @dataclass(frozen=True)
 class Implementation:
@@ -92,6 +95,11 @@ class Algorithm:
     place: str
     claim: str  # as published, in words
     implementation: Implementation | None = field(default=None, repr=False)
+    function: str | None = None  # where a row that is not a mechanism lives
+
+    @property
+    def built(self) -> bool:
+        return self.implementation is not None or self.function is not None
 
     @property
     def paper(self) -> str:
@@ -187,7 +195,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε"),
     Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε"),
     Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε"),
-    Algorithm("P4.C6", "inexact projection on W ∩ ball", "P4 Lemma C.6", "none"),
+    Algorithm(
+        "P4.C6", "inexact projection on W ∩ ball", "P4 Lemma C.6", "none", function="refimpl.projections.inexact_projection"
+    ),
     Algorithm("P4.B1", "impossibility pair for the exact extension", "P4 Theorem B.1", "none"),
     Algorithm("P4.G", "hard instances of the lower bounds", "P4 Appendix G", "none"),
 )

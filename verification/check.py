@@ -104,7 +104,7 @@ def _pair_findings(subject: Subject, seed: int) -> Iterator[Finding]:
         except (ArithmeticError, ValueError, IndexError) as error:
             # Raising on legal data reveals something about them: that is a finding, not a crash.
             detail = f"raises on legal data: {type(error).__name__}: {error}"
-            finding = Finding(subject.algorithm, name, "violated", detail=detail, seed=seed)
+            finding = Finding(subject.algorithm, name, "violated", detail=detail, seed=seed, setting=str(subject.setting))
         if finding is not None:
             yield finding
     if subject.claim is not None:
@@ -147,6 +147,7 @@ def _finding(
         confidence=confidence,
         seed=seed,
         detail=measurement.detail,
+        setting=str(subject.setting),
         witness=witness_of(subject, name, pair, seed) if keep and pair is not None else None,
     )
 
@@ -166,6 +167,7 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
             "inconclusive",
             seed=seed,
             detail=f"{subject.claim} rests on hidden randomness; the transcript speaks only of {subject.conditional}",
+            setting=str(subject.setting),
         )
 
 

@@ -26,6 +26,7 @@ class Finding:
     seed: int | None = None
     expected: bool = False
     detail: str = ""
+    setting: str = ""
     witness: dict[str, Any] | None = None
 
     @property
@@ -33,7 +34,8 @@ class Finding:
         return self.status == "violated" and not self.expected
 
     def to_json(self) -> dict[str, Any]:
-        return plain(asdict(self))
+        result: dict[str, Any] = plain(asdict(self))
+        return result
 
 
 def plain(value: Any) -> Any:

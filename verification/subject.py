@@ -10,7 +10,7 @@ import numpy as np
 
 from refimpl.catalogue import Implementation, Setting, algorithm
 from refimpl.channel import Mechanism, Transcript, replay, run
-from refimpl.claims import Claim, UnprovedClaim
+from refimpl.claims import Claim, UnprovedClaim, implied
 from refimpl.validation import FloatArray
 
 Pair = tuple[FloatArray, FloatArray]
@@ -29,14 +29,17 @@ class Subject:
     mutant: str | None = None
 
     @property
-    def checked_claim(self) -> Claim | None:
-        """What a transcript can speak about: the claim given the hidden randomness, where there is any."""
-        return self.conditional if self.conditional is not None else self.claim
+    def amplified(self) -> bool:
+        """The claim given the hidden randomness does not imply the published one: it is said to amplify privacy."""
+        if self.claim is None or self.conditional is None:
+            return False
+        spent, allowed = implied([self.conditional], self.claim)
+        return spent > allowed
 
     @property
-    def amplified(self) -> bool:
-        """The published claim is stronger than the conditional one: hidden randomness is said to amplify privacy."""
-        return self.conditional is not None and self.setting.parameters.get("amplification") != "none"
+    def checked_claim(self) -> Claim | None:
+        """What a transcript can speak about: of an amplified claim only its conditional form."""
+        return self.conditional if self.amplified else self.claim
 
     def run(self, data: FloatArray, seed: int) -> tuple[Any, Transcript]:
         with warnings.catch_warnings():

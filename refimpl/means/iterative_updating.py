@@ -2,14 +2,14 @@
 
 Setting: X_1..X_n in R^d, E|⟨u, X⟩|^p ≤ M^p for every unit u.  Statement: (ε, δ)-DP for ε ≤ 8e²√(ln(4/δ)/k) by
 amplification through shuffling the k groups [P2 Theorem 6]; error [P2 Theorem 5].
-Each group mean alone is ρ-zCDP, which holds whatever the groups are; the published claim is ρ divided by about k.
-What the published proof lacks:
-(i) the cited theorem (Feldman–McMillan–Talwar 2021, Theorem III.8) needs e^{ε0} ≤ k/(16 ln(4/δ)): an error here;
-(ii) it needs every group's randomiser to be private for *any* two inputs, but a group mean is private only for inputs
-that differ in one record, so it covers groups of one record: for larger groups the claim is recorded as published
-and an `UnprovedClaim` warning says so.
+What holds: each group mean is ρ-zCDP with the ρ of (24), whatever the groups are, and a record is in one group only.
+For k ≤ 64e⁴ln(8/δ) that alone implies the published (ε, δ), by P2 Lemma 1(4): no shuffling is needed.
+For larger k the published proof cites a shuffling theorem (Feldman–McMillan–Talwar 2021, Theorem III.8).  Its condition
+e^{ε0} ≤ k/(16 ln(4/δ)) then holds, but it asks every group's randomiser to be private for *any* two inputs, and a
+group mean is private only for inputs that differ in one record.  So it covers groups of one record; for larger groups
+the function refuses, unless `accept_unproved` records the claim as published (with an `UnprovedClaim` warning).
 Departures: groups hold ⌊n/k⌋ or ⌈n/k⌉ records, the noise is scaled to the smallest (the printed m = n/k when k
-divides n).  `amplification="none"` spends (ε, δ) on each group without shuffling: needs neither (i) nor (ii).
+divides n).  `amplification="none"` spends (ε, δ) on each group without shuffling.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def iterative_updating_mean(
     start: ArrayLike | None = None,
     method: str = "auto",
     amplification: str = "published",
+    accept_unproved: bool = False,
 ) -> FloatArray:
     """`clip` is R, `groups` is k, `steps` is t_c, `start` is c_1 (default: the origin), `method` solves program (27)."""
     clip = validation.positive("clip", clip)
@@ -56,10 +57,7 @@ def iterative_updating_mean(
     centre = np.zeros(d) if start is None else validation.vector("start", start, size=d)
     if n < groups:
         raise validation.InputError(f"data: has {n} records; at least {groups} are needed, one for each of the groups")
-    if amplification == "published" and n > groups:
-        warnings.warn(
-            f"the published proof covers groups of one record; these have about {n // groups}", UnprovedClaim, stacklevel=2
-        )
+    _refuse_unproved(n, groups, epsilon, delta, rho, accept_unproved)
     order = np.asarray(channel.hidden("order", UniformPermutation(n)))  # line 1
     members = np.array_split(order, groups)
     means = group_means(data, members, clip)
@@ -90,23 +88,27 @@ def group_means(data: FloatArray, members: list[IntArray], clip: float) -> Float
 
 
 def group_budget(*, epsilon: float, delta: float, groups: int, amplification: str = "published") -> float:
-    """The ρ of each group's release: (24), or what (ε, δ) allows without shuffling.  Checks the theorem's preconditions."""
+    """The ρ of each group's release: (24), or what (ε, δ) allows without shuffling."""
     epsilon, delta = validation.positive("epsilon", epsilon), validation.probability("delta", delta)
     if validation.choice("amplification", amplification, AMPLIFICATIONS) == "none":
         return zcdp_budget(epsilon, delta)
     most = 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
     if epsilon > most:
         raise validation.InputError(f"epsilon = {epsilon!r}: Theorem 6 needs epsilon <= 8e²√(ln(4/δ)/k) = {most:.6g}")
-    shuffled = 12 * groups / delta
-    rho = epsilon**2 * groups / (64 * math.e**4 * math.log(8 / delta) * (1 + 2 * math.sqrt(math.log(shuffled))) ** 2)
-    local = zcdp_epsilon(rho, 1 / shuffled, tight=False)  # (74)
-    least = 16 * math.exp(local) * math.log(4 / delta)
-    if groups < least:
+    logs = math.log(8 / delta) * (1 + 2 * math.sqrt(math.log(12 * groups / delta))) ** 2
+    return epsilon**2 * groups / (64 * math.e**4 * logs)
+
+
+def _refuse_unproved(n: int, groups: int, epsilon: float, delta: float, rho: float, accepted: bool) -> None:
+    """The claim is proved when one group's ρ implies it, or when the shuffled groups are single records."""
+    if n == groups or zcdp_epsilon(rho, delta) <= epsilon:
+        return
+    reason = f"with {groups} groups the claim rests on shuffling, which is proved for groups of one record; here n = {n}"
+    if not accepted:
         raise validation.InputError(
-            f"groups = {groups}: the shuffling theorem that Theorem 6 cites needs at least 16·e^ε0·ln(4/δ) = {least:.1f}; "
-            "use more groups or amplification='none'"
+            f"groups = {groups}: {reason}; use fewer groups, amplification='none' or accept_unproved"
         )
-    return rho
+    warnings.warn(reason, UnprovedClaim, stacklevel=3)
 
 
 def sensitivity(size: int, *, clip: float) -> Bound:
@@ -115,11 +117,11 @@ def sensitivity(size: int, *, clip: float) -> Bound:
 
 
 def privacy(*, epsilon: float, delta: float, **_: Any) -> ApproxDP:
-    """[P2, Theorem 6] of the output, over the random grouping.  See the module's text for what its proof lacks."""
+    """[P2, Theorem 6] of the output, over the random grouping.  See the module's text for when it is proved."""
     return ApproxDP(epsilon, delta)
 
 
-def conditional_privacy(*, epsilon: float, delta: float, groups: int, amplification: str = "published") -> ZCDP:
+def conditional_privacy(*, epsilon: float, delta: float, groups: int, amplification: str = "published", **_: Any) -> ZCDP:
     """Of all group means together, given the groups: a record is in one group only.  Holds for every grouping."""
     return ZCDP(group_budget(epsilon=epsilon, delta=delta, groups=groups, amplification=amplification))
 

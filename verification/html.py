@@ -1,0 +1,114 @@
+"""report.html: one self-contained page, readable in a minute, light and dark, also on a phone."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --bad: #c62828; --good: #2e7d32; --open: #b26a00; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { margin-bottom: 0; } h2 { margin-top: 2.2rem; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+.violated, .alive { color: var(--bad); font-weight: 600; } .certified, .killed { color: var(--good); }
+.inconclusive, .skipped { color: var(--open); }
+.bar { background: #8883; width: 8rem; height: .7rem; border-radius: .35rem; overflow: hidden; display: inline-block; }
+.bar i { display: block; height: 100%; background: currentColor; }
+details pre { max-height: 20rem; overflow: auto; font-size: .8rem; }
+"""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return html.escape(f"{value:.6g}")
+    return html.escape("–" if value is None else str(value))
+
+
+def _rows(header: list[str], rows: list[list[str]]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _bar(measured: Any, bound: Any) -> str:
+    """Attained against claimed, as a bar that is full at the claim."""
+    if not isinstance(measured, int | float) or not isinstance(bound, int | float) or bound <= 0:
+        return ""
+    share = min(1.0, measured / bound)
+    return f'<span class="bar" title="{measured / bound:.3g} of the bound"><i style="width:{100 * share:.1f}%"></i></span>'
+
+
+def _status(word: str) -> str:
+    return f'<span class="{word}">{word}</span>'
+
+
+def _witness(witness: Any) -> str:
+    if witness is None:
+        return ""
+    return f"<details><summary>witness</summary><pre>{html.escape(json.dumps(witness))}</pre></details>"
+
+
+def page(report: dict[str, Any]) -> str:
+    findings = [
+        [
+            _text(f["algorithm"]),
+            _text(f["check"]),
+            _status(f["status"]) + (" (expected)" if f["expected"] else ""),
+            _text(f["measured"]),
+            _text(f["bound"]),
+            _bar(f["measured"], f["bound"]),
+            f'<span title="{html.escape(f["setting"])}">{_text(f["detail"])}</span>' + _witness(f["witness"]),
+        ]
+        for f in report["findings"]
+    ]
+    mutants = [
+        [
+            _text(m["algorithm"]),
+            _text(m["name"]),
+            _text(m["kind"]),
+            _status("killed" if m["killed_by"] else "alive"),
+            _text(", ".join(m["killed_by"])),
+            _witness(m["witness"]),
+        ]
+        for m in report["mutants"]
+    ]
+    left_out = [[_text(m["algorithm"]), _text(m["name"]), _text(m["reason"])] for m in report["inapplicable"]]
+    statements = [
+        [
+            _text(s["id"]),
+            _text(s["place"]),
+            _status(s["status"]),
+            _text(s["measured"]),
+            _text(s["cases"]),
+            _text(s["detail"]),
+        ]
+        for s in report["statements"]
+    ]
+    errata = [
+        [_text(e["id"]), _text(e["place"]), _text(e["kind"]), _text(e["printed"]), _text(e["found"])]
+        for e in report["errata"]
+    ]
+    summary = html.escape(report["summary"])
+    parts = [
+        f"<h1>Tailproof report</h1><p>{summary}</p>",
+        "<p>“Consistent” means not refuted at this effort, “certified” proved by exact computation. A search never certifies, "
+        "and no line here says that an algorithm is private. Laws are those of continuous noise; floating-point noise is "
+        "idealised. Save a witness to a file and run <code>tailproof replay FILE</code>.</p>",
+        "<h2>Findings</h2>",
+        _rows(["algorithm", "check", "status", "measured", "bound", "of the bound", "what"], findings),
+        "<h2>Mutants</h2><p>Deliberately broken copies; every one must be killed by a check of its class.</p>",
+        _rows(["algorithm", "mutant", "class", "verdict", "killed by", ""], mutants),
+        "<h3>Not applicable</h3>",
+        _rows(["algorithm", "mutant", "reason"], left_out),
+        "<h2>Explicit-constant statements</h2><p>Largest measured / bound over the cases tried.</p>",
+        _rows(["id", "place", "status", "ratio", "cases", "what"], statements),
+        "<h2>Errata</h2>",
+        _rows(["id", "place", "kind", "printed", "found"], errata),
+    ]
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Tailproof report</title>'
+        f"<style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>"
+    )
