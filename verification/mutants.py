@@ -205,7 +205,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _privacy(
         "P1.A3",
         "trimming skipped",
-        ("mean = float(column[trim : n - trim].sum()) / (n - 2 * trim)", "mean = float(column.mean())"),
+        ("mean = _mean(column[trim : n - trim])", "mean = _mean(column)"),
     ),
     _privacy(
         "P1.A3",
@@ -237,7 +237,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _privacy(
         "P1.A4",
         "truncation skipped",
-        ("smoothed_influence(data[rows] / scale, beta).sum(axis=0)", "(data[rows] / scale).sum(axis=0)"),
+        ("total += smoothed_influence(a, beta)", "total += a"),
     ),
     _privacy(
         "P1.A4",

@@ -26,7 +26,7 @@ from refimpl import validation
 from refimpl.channel import L2, Bound, Channel
 from refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, zcdp_budget, zcdp_epsilon
 from refimpl.laws import Gaussian, UniformPermutation
-from refimpl.means.distance_program import iterate
+from refimpl.means.distance_program import METHODS, iterate
 from refimpl.means.rows import clip_weights, replace_record
 from refimpl.validation import FloatArray, IntArray
 
@@ -51,6 +51,7 @@ def iterative_updating_mean(
     clip = validation.positive("clip", clip)
     steps = validation.whole("steps", steps, least=1)
     groups = validation.whole("groups", groups, least=1)
+    method = validation.choice("method", method, METHODS)
     rho = group_budget(epsilon=epsilon, delta=delta, groups=groups, amplification=amplification)
     data = validation.records("data", data)
     n, d = data.shape

@@ -30,6 +30,7 @@ def peeling(
     """`sparsity` is s, `sensitivity` is λ, the most an entry of `vector` moves when one record changes."""
     privacy(epsilon=epsilon, delta=delta)
     reach = validation.positive("sensitivity", sensitivity)
+    validation.whole("sparsity", sparsity, least=1)
     values = validation.vector("vector", vector)
     sparsity = validation.whole("sparsity", sparsity, least=1, most=values.size)
     scale = noise_scale(sparsity=sparsity, epsilon=epsilon, delta=delta, sensitivity=reach)
@@ -60,6 +61,7 @@ def peeled_mean(
     """Peeling of the truncated mean [P3, Algorithm 5, lines 3-10 with step 1 and start 0]; `truncation` is B."""
     privacy(epsilon=epsilon, delta=delta)
     truncation = validation.positive("truncation", truncation)
+    validation.whole("sparsity", sparsity, least=1)
     data = validation.records("data", data)
     validation.whole("sparsity", sparsity, least=1, most=data.shape[1])
     mean = truncated_mean_of(data, truncation)

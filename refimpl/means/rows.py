@@ -9,22 +9,17 @@ from refimpl.validation import FloatArray
 _BLOCK = 1 << 16  # entries handled at a time by the operations that need a temporary: fits in a core's cache
 
 
-def row_norms(data: FloatArray) -> FloatArray:
-    """‖x_i‖₂ for every record, also where the squares overflow."""
+def clip_weights(data: FloatArray, clip: float) -> FloatArray:
+    """min(1, C/‖x_i‖): what projecting onto the ball of radius C multiplies each record by."""
     with np.errstate(over="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", data, data))
+    weights = clip / np.maximum(norms, clip)
     overflowed = np.isinf(norms)
     if overflowed.any():
         rows = data[overflowed]
         largest = np.abs(rows).max(axis=1)
-        norms[overflowed] = largest * np.linalg.norm(rows / largest[:, np.newaxis], axis=1)
-    return np.asarray(norms)
-
-
-def clip_weights(data: FloatArray, clip: float) -> FloatArray:
-    """min(1, C/‖x_i‖): what projecting onto the ball of radius C multiplies each record by."""
-    norms = row_norms(data)
-    return np.asarray(clip / np.maximum(norms, clip))
+        weights[overflowed] = clip / largest / np.linalg.norm(rows / largest[:, np.newaxis], axis=1)
+    return np.asarray(weights)
 
 
 def clipped_mean_of(data: FloatArray, clip: float) -> FloatArray:

@@ -28,6 +28,7 @@ __all__ = ["correction", "influence", "privacy", "sensitivity", "smoothed_influe
 
 PLATEAU = 2 * math.sqrt(2) / 3  # φ beyond √2
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+_LIMIT = 1e150  # beyond this |a| the influence is its limit to the last digit; also what stands for an overflow
 _FAR = 3.0  # beyond this |a| the closed form loses digits; quadrature of the bounded part is exact there
 
 
@@ -43,6 +44,7 @@ def soft_truncated_mean(
 ) -> FloatArray:
     """`second_moment` is v, `failure` is δ', `iterations` is T: this is one of T equal releases."""
     spend = privacy(epsilon=epsilon, delta=delta, iterations=iterations)
+    published_parameters(1, second_moment=second_moment, failure=failure)  # refuses bad ones before the data are looked at
     data = validation.records("data", data)
     n, d = data.shape
     scale, beta = published_parameters(n, second_moment=second_moment, failure=failure)
@@ -63,7 +65,9 @@ def query(data: FloatArray, *, scale: float, beta: float) -> FloatArray:
     """(1/n) Σ_i s·E φ(x_i/s·(1 + N/√β)), coordinate by coordinate."""
     total = np.zeros(data.shape[1])
     for rows in blocks(data):
-        total += smoothed_influence(data[rows] / scale, beta).sum(axis=0)
+        with np.errstate(over="ignore"):
+            a = data[rows] / scale
+        total += smoothed_influence(a, beta).sum(axis=0)
     return total * (scale / len(data))
 
 
@@ -80,10 +84,11 @@ def smoothed_influence(a: ArrayLike, beta: float) -> FloatArray:
     so its supremum is the limit (2√2/3)(2Φ(√β) − 1).
     """
     a = np.asarray(a, dtype=np.float64)
-    size = np.abs(a)
+    size = np.minimum(np.abs(a), _LIMIT)
     # Where √2 is nine standard deviations away the correction is below 1e-18: a cubic polynomial is exact.
-    value = size * (1 - size * size * (0.5 / beta + 1 / 6))
     near = math.sqrt(2) / (1 + 9 / math.sqrt(beta))
+    value = np.minimum(size, near)
+    value *= 1 - value * value * (0.5 / beta + 1 / 6)
     beyond = size > near
     if beyond.any():
         value[beyond] = _beyond(size[beyond], beta)

@@ -48,11 +48,14 @@ def trimmed_mean(
     spend = privacy(epsilon=epsilon, delta=delta, iterations=iterations)
     lower, upper = _interval(lower, upper)
     clamp = validation.choice("clamp", clamp, CLAMPS)
+    validation.whole("trim", trim, least=1)
+    if smoothness is not None:
+        validation.positive("smoothness", smoothness)
     data = validation.records("data", data)
     n, d = data.shape
     trim = validation.whole("trim", trim, least=1, most=(n - 1) // 2)
     scalar = math.sqrt(2 * spend.rho / d)  # ε of one scalar release: ½ε² = ρ/d
-    smoothness = scalar / 4 if smoothness is None else validation.positive("smoothness", smoothness)
+    smoothness = scalar / 4 if smoothness is None else float(smoothness)
     sigma, shrink = noise_shape(scalar, smoothness)
     centre, bound = np.empty(d), np.empty(d)
     for j in range(d):
@@ -82,9 +85,17 @@ def query(
         np.clip(column, lower, upper, out=column)
     column.partition((trim, n - trim - 1))
     low, high = np.sort(column[: trim + 1]), np.sort(column[n - trim - 1 :])
-    mean = float(column[trim : n - trim].sum()) / (n - 2 * trim)
+    mean = _mean(column[trim : n - trim])
     bound = smooth_sensitivity(low, high, n, lower=lower, upper=upper, smoothness=smoothness, clamp=clamp)
     return min(max(mean, lower), upper), bound
+
+
+def _mean(values: FloatArray) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(values.sum()) / len(values)
+    return (
+        mean if math.isfinite(mean) else float((values / len(values)).sum())
+    )  # the sum may overflow where the mean does not
 
 
 def smooth_sensitivity(
@@ -102,8 +113,9 @@ def smooth_sensitivity(
         u, w = np.append(u, upper), np.append(w, -lower)
         return max(_largest(u, w, smoothness, most=2 * m + 1, cap=math.inf) / (n - 2 * m), _FLOOR * width)
     cap = width * (n - 2 * m)
-    inner = _largest(u, w, smoothness, most=m - 1, cap=cap) / (n - 2 * m)
-    first = _first_at_cap(u, w, most=m - 1, cap=cap)
+    with np.errstate(over="ignore"):  # a sum that overflows is beyond the cap
+        inner = _largest(u, w, smoothness, most=m - 1, cap=cap) / (n - 2 * m)
+        first = _first_at_cap(u, w, most=m - 1, cap=cap)
     at_cap = 0.0 if first is None else width * math.exp(-smoothness * first)
     return max(inner, at_cap, width * math.exp(-smoothness * m), _FLOOR * width)
 

@@ -33,11 +33,11 @@ def truncated_mean(
 ) -> FloatArray:
     """`moment_order` is 1 + v in (1, 2], `moment_bound` is u, `failure` is ξ."""
     claim = privacy(epsilon=epsilon, delta=delta)
+    public = {"failure": failure, "moment_order": moment_order, "moment_bound": moment_bound}
+    truncation(1, epsilon=epsilon, delta=delta, **public)  # refuses bad parameters before the data are looked at
     data = validation.records("data", data, columns=1)
     n = len(data)
-    bound = truncation(
-        n, epsilon=epsilon, delta=delta, failure=failure, moment_order=moment_order, moment_bound=moment_bound
-    )
+    bound = truncation(n, epsilon=epsilon, delta=delta, **public)
     mean = truncated_mean_of(data, bound)  # lines 1-2
     reach = sensitivity(n, bound=bound)
     law = Gaussian(mean, classical_gaussian_scale(reach.value, epsilon, delta))  # line 3: σ² = 8B²log(1.25/δ)/(n²ε²)

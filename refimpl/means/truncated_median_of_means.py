@@ -38,6 +38,7 @@ def truncated_median_of_means(
 ) -> FloatArray:
     """`failure` is ξ, `truncation` is τ."""
     claim = privacy(epsilon=epsilon, delta=delta)
+    failure = validation.probability("failure", failure)
     truncation = validation.positive("truncation", truncation)
     median = validation.choice("median", median, MEDIANS)
     data = validation.records("data", data)
@@ -53,7 +54,7 @@ def truncated_median_of_means(
 
 def number_of_groups(n: int, d: int, *, failure: float) -> int:
     """Line 1: m = 4·log(2d/ξ), rounded up; every group needs a record."""
-    groups = math.ceil(4 * math.log(2 * d / validation.probability("failure", failure)))
+    groups = math.ceil(4 * math.log(2 * d / failure))
     if n < groups:
         raise validation.InputError(f"data: has {n} records; at least {groups} are needed, one for each of the groups")
     return groups

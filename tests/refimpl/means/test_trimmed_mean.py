@@ -1,0 +1,101 @@
+"""Smooth sensitivity against enumeration of all data sets on a grid, and against the formulas written out."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refimpl.channel import Channel
+from refimpl.means.trimmed_mean import CLAMPS, noise_shape, query, trimmed_mean
+from refimpl.validation import FloatArray, InputError
+from verification.calibration import reference_smooth_sensitivity
+
+LOWER, UPPER = -1.0, 1.0
+
+
+def enumerate_smooth(values: list[float], n: int, m: int, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(data sets, clamped trimmed means, smooth sensitivities by definition) over all of values^n.
+
+    S(x) = max over y of e^{−t·(records that differ)}·LS(y), LS(y) = max over one replaced record of |q(y) − q(y')|.
+    """
+    count = len(values)
+    codes = np.array(list(itertools.product(range(count), repeat=n)))
+    data = np.array(values)[codes]
+    q = np.clip(np.sort(data, axis=1)[:, m : n - m].mean(axis=1), LOWER, UPPER)
+    shape = (count,) * n
+    grid = q.reshape(shape)
+    local = np.zeros(shape)
+    for axis in range(n):
+        spread = np.maximum(grid.max(axis, keepdims=True) - grid, grid - grid.min(axis, keepdims=True))
+        local = np.maximum(local, spread)
+    smooth = local
+    for axis in range(n):  # e^{−t·distance} factors over the records
+        elsewhere = math.exp(-t) * smooth.max(axis, keepdims=True)
+        smooth = np.maximum(smooth, elsewhere)
+    return data, q, smooth.reshape(-1)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 1), (4, 1), (5, 1), (5, 2), (6, 2)])
+@pytest.mark.parametrize("t", [0.05, 0.4, 1.5])
+def test_data_clamped_equals_enumeration(n: int, m: int, t: float) -> None:
+    data, q, smooth = enumerate_smooth([LOWER, -0.3, 0.2, UPPER], n, m, t)
+    for row, mean, expected in zip(data, q, smooth, strict=True):
+        found = query(np.array(row), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp="data")
+        assert found[0] == pytest.approx(mean, abs=1e-14)
+        assert found[1] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 1), (5, 1), (5, 2)])
+@pytest.mark.parametrize("t", [0.05, 0.4, 1.5])
+def test_output_clamped_is_a_smooth_upper_bound(n: int, m: int, t: float) -> None:
+    """U ≥ the true smooth sensitivity on a grid that leaves [a, b], and U ≤ e^t · U of every neighbour."""
+    values = [-50.0, LOWER, -0.3, 0.4, 50.0]
+    data, _, smooth = enumerate_smooth(values, n, m, t)
+    bound = np.array([query(np.array(x), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp="output")[1] for x in data])
+    assert (bound >= smooth * (1 - 1e-12)).all()
+    grid = bound.reshape((len(values),) * n)
+    for axis in range(n):
+        assert (grid.max(axis) <= math.exp(t) * grid.min(axis) * (1 + 1e-12)).all()
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(st.floats(-100, 100), min_size=3, max_size=40),
+    st.integers(1, 19),
+    st.floats(1e-3, 3.0),
+    st.sampled_from(CLAMPS),
+)
+def test_fast_search_equals_the_formulas(values: list[float], trim: int, t: float, clamp: str) -> None:
+    m = 1 + trim % max(1, (len(values) - 1) // 2)
+    x = np.array(values)
+    found = query(np.array(x), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp=clamp)[1]
+    assert found == pytest.approx(reference_smooth_sensitivity(x, a=LOWER, b=UPPER, m=m, t=t, clamp=clamp), rel=1e-13)
+
+
+def test_noise_never_vanishes_where_the_decay_underflows() -> None:
+    """All records equal and e^{−mt} = 0 in floats: an error here would reveal the data."""
+    found = query(np.zeros(2001), lower=LOWER, upper=UPPER, trim=900, smoothness=2.0, clamp="output")[1]
+    assert found > 0
+
+
+@pytest.mark.parametrize(("epsilon", "t"), [(1.0, 0.1), (0.1, 0.05), (5.0, 0.3), (0.3, 1.0)])
+def test_noise_shape_spends_exactly_epsilon_and_minimises_the_variance(epsilon: float, t: float) -> None:
+    sigma, s = noise_shape(epsilon, t)
+    assert t / sigma + math.exp(1.5 * sigma**2) * s == pytest.approx(epsilon, rel=1e-12)
+    assert s > 0
+
+    def variance(x: float) -> float:
+        return 2 * math.exp(2 * x**2) / (math.exp(-1.5 * x**2) * (epsilon - t / x)) ** 2
+
+    assert variance(sigma) <= min(
+        variance(sigma * 1.001), variance(sigma * 0.999) if sigma * 0.999 > t / epsilon else math.inf
+    )
+
+
+def test_trim_must_leave_a_record() -> None:
+    channel = Channel.sampling(np.random.default_rng(0))
+    with pytest.raises(InputError, match=r"trim = 3: must be in \[1, 2\]"):
+        trimmed_mean(np.zeros((6, 1)), channel, epsilon=1, delta=0.1, lower=-1, upper=1, trim=3)
