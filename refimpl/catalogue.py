@@ -11,14 +11,14 @@ from refimpl.channel import Channel, Mechanism
 from refimpl.claims import Claim
 from refimpl.laws import Point
 from refimpl.means import (
-    clipped_mean,
+    clipped,
     iterative_updating,
+    median_of_means,
     peeling,
     simple_clipping,
     soft_truncation,
-    trimmed_mean,
-    truncated_mean,
-    truncated_median_of_means,
+    trimmed,
+    truncated,
 )
 from refimpl.validation import FloatArray
 
@@ -108,24 +108,24 @@ class Algorithm:
 
 _PRIVATE = {"epsilon": 0.8, "delta": 1e-3}
 
-_CLIPPED = Implementation(clipped_mean, "clipped_mean", (Setting(12, 3, {"clip": 1.0}),), query=True)
+_CLIPPED = Implementation(clipped, "clipped_mean", (Setting(12, 3, {"clip": 1.0}),), query=True)
 _SIMPLE = Implementation(simple_clipping, "simple_clipping_mean", (Setting(12, 3, {"clip": 1.0, "rho": 0.5}),))
 _ITERATIVE = Implementation(
     iterative_updating,
     "iterative_updating_mean",
     (
-        Setting(480, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 240, "steps": 1}),
+        Setting(80, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 40, "steps": 1}),
         Setting(20, 2, {**_PRIVATE, "clip": 1.0, "groups": 10, "steps": 2, "amplification": "none"}),
     ),
     conditional="conditional_privacy",
 )
 _TRUNCATED = Implementation(
-    truncated_mean,
+    truncated,
     "truncated_mean",
     (Setting(50, 1, {**_PRIVATE, "failure": 0.05, "moment_order": 1.5, "moment_bound": 1.0}),),
 )
 _MEDIAN = Implementation(
-    truncated_median_of_means,
+    median_of_means,
     "truncated_median_of_means",
     (
         Setting(44, 2, {**_PRIVATE, "failure": 0.3, "truncation": 2.0}),  # 11 groups
@@ -145,7 +145,7 @@ _PEELING = Implementation(
 # a large ε and a small t: where the published calibration is nearest to tight (its zCDP bound is loose)
 _TRIMMED_PARAMETERS = {"epsilon": 8.0, "delta": 1e-3, "lower": -1.0, "upper": 1.0, "trim": 29, "smoothness": 0.05}
 _TRIMMED = Implementation(
-    trimmed_mean,
+    trimmed,
     "trimmed_mean",
     (Setting(61, 4, _TRIMMED_PARAMETERS), Setting(61, 4, {**_TRIMMED_PARAMETERS, "clamp": "data"})),
 )

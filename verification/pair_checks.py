@@ -72,13 +72,22 @@ def sensitivity_of(here: Release, there: Release) -> Measurement:
         moved = float(np.linalg.norm(move, here.sensitivity.norm))
         return Measurement(moved, here.sensitivity.value, f"{here.name}: ℓ{here.sensitivity.norm:g} move of the query")
     if isinstance(here.sensitivity, Smooth) and isinstance(there.sensitivity, Smooth):
-        first, second = here.sensitivity.bound, there.sensitivity.bound
-        local = float((move / np.minimum(first, second)).max())
-        growth = float(np.abs(np.log(first / second)).max()) / here.sensitivity.rate
-        if local >= growth:
-            return Measurement(local, 1.0, f"{here.name}: move of the query / smooth sensitivity")
-        return Measurement(growth, 1.0, f"{here.name}: growth of the smooth sensitivity / its rate")
+        return _worst(list(smooth_parts(here, there)))
     return Measurement(0.0 if not move.any() else math.inf, 1.0, f"{here.name}: no sensitivity claimed")
+
+
+def smooth_parts(here: Release, there: Release) -> tuple[Measurement, Measurement]:
+    """The two claims of a smooth sensitivity: (move of the query / bound, growth of the bound / its rate)."""
+    assert isinstance(here.sensitivity, Smooth)
+    assert isinstance(there.sensitivity, Smooth)
+    first, second = here.sensitivity.bound, there.sensitivity.bound
+    move = np.abs(released_query(here) - released_query(there))
+    local = float((move / np.minimum(first, second)).max())
+    growth = float(np.abs(np.log(first / second)).max()) / here.sensitivity.rate
+    return (
+        Measurement(local, 1.0, f"{here.name}: move of the query / smooth sensitivity"),
+        Measurement(growth, 1.0, f"{here.name}: growth of the smooth sensitivity / its rate"),
+    )
 
 
 def check_sensitivity(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:

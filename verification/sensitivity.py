@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refimpl.channel import ReplayDiverged
 from refimpl.validation import FloatArray
 from verification import neighbours
-from verification.pair_checks import Measurement, check_sensitivity, sensitivity_of
+from verification.pair_checks import Measurement, check_sensitivity, smooth_parts
 from verification.subject import Pair, Subject
 
 
@@ -118,18 +117,15 @@ def _other_values(data: FloatArray, size: float, rng: np.random.Generator) -> Fl
 
 def smooth_growth(subject: Subject, seed: int) -> Callable[[Pair], Measurement]:
     """A score for smooth sensitivities alone: how fast the bound itself changes, as a multiple of its rate."""
-
-    def score(pair: Pair) -> Measurement:
-        _, here = subject.run(pair[0], seed)
-        try:
-            _, there = subject.replay(pair[1], here)
-        except ReplayDiverged:
-            return Measurement(0.0, 1.0)
-        a, b = here.spending[0], there.spending[0]
-        bound_here, bound_there = a.sensitivity.bound, b.sensitivity.bound  # type: ignore[union-attr]
-        return Measurement(float(np.abs(np.log(bound_here / bound_there)).max()), a.sensitivity.rate)  # type: ignore[union-attr]
-
-    return score
+    return lambda pair: _smooth(subject, pair, seed)[1]
 
 
-__all__ = ["Attained", "search_sensitivity", "sensitivity_of", "smooth_growth"]
+def smooth_local(subject: Subject, seed: int) -> Callable[[Pair], Measurement]:
+    """A score for smooth sensitivities alone: the move of the query as a multiple of the bound."""
+    return lambda pair: _smooth(subject, pair, seed)[0]
+
+
+def _smooth(subject: Subject, pair: Pair, seed: int) -> tuple[Measurement, Measurement]:
+    _, here = subject.run(pair[0], seed)
+    _, there = subject.replay(pair[1], here)
+    return smooth_parts(here.spending[0], there.spending[0])

@@ -17,7 +17,7 @@ from scipy.stats import binom
 from bounds import explicit
 from refimpl.catalogue import Implementation
 from refimpl.channel import run
-from refimpl.means.truncated_median_of_means import number_of_groups
+from refimpl.means.median_of_means import number_of_groups
 from refimpl.problems import DataLaw, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
 from verification.report import Finding
 

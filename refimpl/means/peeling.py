@@ -24,7 +24,7 @@ from refimpl.means.rows import replace_record, truncated_mean_of
 from refimpl.validation import FloatArray
 
 
-def peeling(
+def peel(
     vector: ArrayLike, channel: Channel, *, sparsity: int, epsilon: float, delta: float, sensitivity: float
 ) -> FloatArray:
     """`sparsity` is s, `sensitivity` is λ, the most an entry of `vector` moves when one record changes."""
@@ -66,7 +66,7 @@ def peeled_mean(
     validation.whole("sparsity", sparsity, least=1, most=data.shape[1])
     mean = truncated_mean_of(data, truncation)
     reach = 2 * truncation / len(data)
-    return peeling(mean, channel, sparsity=sparsity, epsilon=epsilon, delta=delta, sensitivity=reach)
+    return peel(mean, channel, sparsity=sparsity, epsilon=epsilon, delta=delta, sensitivity=reach)
 
 
 def privacy(*, epsilon: float, delta: float) -> ApproxDP:

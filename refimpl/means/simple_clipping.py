@@ -14,7 +14,7 @@ from refimpl import validation
 from refimpl.channel import Channel
 from refimpl.claims import ZCDP
 from refimpl.laws import Gaussian
-from refimpl.means.clipped_mean import sensitivity, worst_neighbours
+from refimpl.means.clipped import sensitivity, worst_neighbours
 from refimpl.means.rows import clipped_mean_of
 from refimpl.validation import FloatArray
 

@@ -21,7 +21,7 @@ from refimpl import validation
 from refimpl.channel import Bound, Channel, LInf
 from refimpl.laws import Gaussian
 from refimpl.means.rows import blocks, replace_record
-from refimpl.means.trimmed_mean import privacy
+from refimpl.means.trimmed import privacy
 from refimpl.validation import FloatArray
 
 __all__ = ["correction", "influence", "privacy", "sensitivity", "smoothed_influence", "soft_truncated_mean"]

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from refimpl.channel import Channel, run
 from refimpl.claims import UnprovedClaim
 from refimpl.laws import Gaussian, Laplace, NoisyArgmax
-from refimpl.means import iterative_updating, peeling, simple_clipping, truncated_mean, truncated_median_of_means
-from refimpl.means.clipped_mean import clipped_mean
+from refimpl.means import iterative_updating, median_of_means, peeling, simple_clipping, truncated
+from refimpl.means.clipped import clipped_mean
 from refimpl.means.rows import clip_weights, truncated_mean_of
 from refimpl.validation import FloatArray, InputError
 
@@ -41,22 +41,22 @@ def test_clipping_survives_overflow_and_underflow() -> None:
 def test_truncation_level_is_the_printed_one() -> None:
     """P3 Algorithm 1 at n = 100, ε = 0.5, δ = 0.01, ξ = 0.1, v = 0.5, u = 2."""
     expected = (2 * 100 * 0.5 / (math.log(10) * math.sqrt(math.log(125)))) ** (1 / 1.5)
-    found = truncated_mean.truncation(100, epsilon=0.5, delta=0.01, failure=0.1, moment_order=1.5, moment_bound=2.0)
+    found = truncated.truncation(100, epsilon=0.5, delta=0.01, failure=0.1, moment_order=1.5, moment_bound=2.0)
     assert found == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.mark.parametrize("median", truncated_median_of_means.MEDIANS)
+@pytest.mark.parametrize("median", median_of_means.MEDIANS)
 @pytest.mark.parametrize("groups", [1, 2, 5, 6])
 def test_median_of_means(median: str, groups: int) -> None:
     means = np.random.default_rng(groups).standard_normal((groups, 3))
     ordered = np.sort(means, axis=0)
     expected = ordered[(groups - 1) // 2] if median == "low" else np.median(means, axis=0)
-    assert truncated_median_of_means.median_of(means, median) == pytest.approx(expected)
+    assert median_of_means.median_of(means, median) == pytest.approx(expected)
 
 
 def test_groups_partition_the_records_into_nearly_equal_sizes() -> None:
     for n in range(7, 60):
-        starts = [*truncated_median_of_means.group_starts(n, 7), n]
+        starts = [*median_of_means.group_starts(n, 7), n]
         sizes = np.diff(starts)
         assert sizes.sum() == n
         assert sizes.min() == n // 7
@@ -65,7 +65,7 @@ def test_groups_partition_the_records_into_nearly_equal_sizes() -> None:
 
 def test_too_few_records_for_the_groups() -> None:
     with pytest.raises(InputError, match="at least 11"):
-        truncated_median_of_means.truncated_median_of_means(
+        median_of_means.truncated_median_of_means(
             np.zeros((10, 2)),
             Channel.sampling(np.random.default_rng(0)),
             epsilon=0.5,
@@ -196,7 +196,7 @@ def test_simple_clipping_scale_is_the_printed_one() -> None:
 
 
 def test_classical_gaussian_estimators_refuse_a_large_epsilon() -> None:
-    for privacy in (truncated_mean.privacy, truncated_median_of_means.privacy, peeling.privacy):
+    for privacy in (truncated.privacy, median_of_means.privacy, peeling.privacy):
         privacy(epsilon=1.0, delta=0.1)
         with pytest.raises(InputError, match="epsilon"):
             privacy(epsilon=1.01, delta=0.1)

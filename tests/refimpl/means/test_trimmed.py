@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refimpl.channel import Channel
-from refimpl.means.trimmed_mean import CLAMPS, noise_shape, query, trimmed_mean
+from refimpl.means.trimmed import CLAMPS, noise_shape, query, trimmed_mean
 from refimpl.validation import FloatArray, InputError
 from verification.calibration import reference_smooth_sensitivity
 

@@ -1,0 +1,89 @@
+"""Conventions that a reader relies on and nothing else enforces."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from refimpl.catalogue import ALGORITHMS
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = [path for package in ("refimpl", "bounds", "verification") for path in (ROOT / package).rglob("*.py")]
+DRAWS = {
+    "random",
+    "normal",
+    "standard_normal",
+    "laplace",
+    "gamma",
+    "gumbel",
+    "uniform",
+    "integers",
+    "permutation",
+    "shuffle",
+    "choice",
+    "exponential",
+    "standard_t",
+    "default_rng",
+    "rvs",
+}
+# Laws of noise; laws of data for experiments; directions of a search on values that are private already.
+MAY_DRAW = {"laws.py", "problems.py", "distance_program.py"}
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in SOURCES if p.is_relative_to(ROOT / "refimpl")], ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_no_algorithm_draws_noise_outside_the_channel(path: Path) -> None:
+    if path.name in MAY_DRAW:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DRAWS:
+            owner = ast.unparse(node.func.value)
+            assert owner == "validation", f"{path.name}:{node.lineno} draws {owner}.{node.func.attr}"
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
+            assert not any(name == "random" or name.startswith("random.") for name in names)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_library_code_does_not_print(path: Path) -> None:
+    if path.name == "cli.py":
+        return
+    calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    assert not [n.lineno for n in calls if n.func.id == "print"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_module_says_what_it_is(path: Path) -> None:
+    if path.read_text().strip():
+        assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize("entry", [a for a in ALGORITHMS if a.implementation], ids=lambda a: a.id)
+def test_an_algorithm_s_file_opens_with_citation_and_departures(entry: object) -> None:
+    text = entry.implementation.module.__doc__  # type: ignore[attr-defined]
+    assert text.startswith("[P")
+    assert "Departures:" in text
+    assert "Statement:" in text or "claims nothing" in text
+
+
+def test_the_catalogue_has_the_31_rows_of_the_papers() -> None:
+    expected = {
+        "P0": ("A1", "A2", "A3", "A4", "A5", "A6", "A7", "B"),
+        "P1": ("A1", "A3", "A4"),
+        "P2": ("A1", "A2", "A3"),
+        "P3": ("A1", "A2", "A3", "A4", "A5", "A6"),
+        "P4": ("A1", "A2", "A3", "A4", "S1", "A5", "A7", "D4", "C6", "B1", "G"),
+    }
+    rows = [f"{paper}.{label}" for paper, labels in expected.items() for label in labels]
+    assert len(rows) == 31
+    assert [entry.id for entry in ALGORITHMS] == rows
+
+
+def test_only_our_three_packages_are_shipped() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["refimpl", "bounds", "verification"]
+    for package in ("refimpl", "bounds", "verification"):
+        assert (ROOT / package / "py.typed").exists()

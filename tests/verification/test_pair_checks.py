@@ -1,0 +1,136 @@
+"""The checks on mechanisms whose privacy is known by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from refimpl.claims import ZCDP, ApproxDP, PureDP
+from tests.verification import toys
+from verification.check import QUICK, privacy_findings
+from verification.composition import binomial_lower, check_composition
+from verification.ledger import check_ledger
+from verification.pair_checks import (
+    check_closed,
+    check_release_privacy,
+    check_sensitivity,
+    check_transcript,
+    transcript_loss,
+)
+
+ZERO = np.zeros((4, 1))
+ONE = np.array([[1.0], [0.0], [0.0], [0.0]])
+MINUS = -ONE
+
+
+def test_exact_loss_of_a_single_laplace_release() -> None:
+    subject = toys.subject(toys.laplace_sum, PureDP(1.0))
+    assert check_transcript(subject, ONE, MINUS, 0).measured == pytest.approx(1.0)
+    assert check_transcript(subject, ONE, ZERO, 0).measured == pytest.approx(0.5)
+    assert not check_transcript(subject, ONE, MINUS, 0).exceeds
+    assert check_transcript(toys.subject(toys.laplace_sum, PureDP(0.99)), ONE, MINUS, 0).exceeds
+
+
+def test_exact_profile_of_a_single_laplace_release() -> None:
+    """δ(ε) = 1 − e^{(ε − ε₀)/2} for Laplace noise that is ε₀-DP."""
+    exact = 1 - math.exp((0.5 - 1.0) / 2)
+    subject = toys.subject(toys.laplace_sum, ApproxDP(0.5, exact + 1e-6))
+    assert check_transcript(subject, ONE, MINUS, 0).measured == pytest.approx(exact)
+    assert not check_transcript(subject, ONE, MINUS, 0).exceeds
+    assert check_transcript(toys.subject(toys.laplace_sum, ApproxDP(0.5, exact - 1e-6)), ONE, MINUS, 0).exceeds
+
+
+def test_sensitivity_and_release_privacy_reach_their_claims() -> None:
+    subject = toys.subject(toys.laplace_sum, PureDP(1.0))
+    assert check_sensitivity(subject, ONE, MINUS, 0).ratio == pytest.approx(1.0)
+    assert check_release_privacy(subject, ONE, MINUS, 0).ratio == pytest.approx(1.0)
+
+
+def test_loss_of_two_releases_adds_up() -> None:
+    """From 1 to 0 the sum moves by 1 of scale 2 and the squares by 1 of scale 1: a transcript loses at most 1.5."""
+    subject = toys.subject(toys.laplace_twice, PureDP(1.5))
+    losses = []
+    for seed in range(200):
+        _, here = subject.run(ONE, seed)
+        _, there = subject.replay(ZERO, here)
+        losses.append(transcript_loss(here, there))
+        assert losses[-1] == pytest.approx(
+            sum(a.law.logpdf(a.output) - b.law.logpdf(a.output) for a, b in zip(here, there, strict=True))
+        )
+    assert max(losses) <= 1.5 + 1e-12
+    assert max(losses) > 1.49
+    assert not any(check_transcript(subject, ONE, ZERO, seed).exceeds for seed in range(50))
+
+
+def test_a_loss_above_epsilon_proves_a_violation_only_when_everything_is_visible() -> None:
+    for visible in (True, False):
+        subject = toys.subject(toys.laplace_twice, PureDP(1.0), visible=visible)
+        found = [check_transcript(subject, ONE, ZERO, seed) for seed in range(40)]
+        assert any(m.exceeds for m in found)
+        assert all(m.conclusive is visible for m in found)
+
+
+def test_output_that_leaves_outside_the_channel_is_caught() -> None:
+    subject = toys.subject(toys.leaks_outside, ZCDP(0.5))
+    assert check_closed(subject, ONE, ZERO, 0).exceeds
+    assert not check_closed(subject, ONE, np.where(ONE == 0, -1.0, ONE), 0).exceeds  # the maximum is the same
+
+
+def test_course_that_depends_on_the_data_is_caught_by_every_check() -> None:
+    subject = toys.subject(toys.branches_on_data, ZCDP(0.5))
+    for check in (check_closed, check_sensitivity, check_release_privacy, check_transcript):
+        assert check(subject, ONE, MINUS, 0).exceeds
+        assert not check(subject, ONE, 2 * ONE, 0).exceeds
+
+
+def test_release_that_touches_records_it_does_not_name_is_caught() -> None:
+    subject = toys.subject(toys.touches_other_rows, ZCDP(0.5))
+    last = np.array([[0.0], [0.0], [0.0], [1.0]])
+    assert check_closed(subject, ZERO, last, 0).exceeds
+    assert not check_closed(subject, ZERO, ONE, 0).exceeds
+
+
+def test_ledger_composes_what_touches_a_record() -> None:
+    subject = toys.subject(toys.laplace_twice, PureDP(2.0), claimed=1.0)
+    assert check_ledger(subject, 0).measured == pytest.approx(2.0)
+    assert check_ledger(toys.subject(toys.laplace_twice, PureDP(1.9), claimed=1.0), 0).exceeds
+    shuffled = toys.subject(toys.shuffled_sum, toys.CONDITIONAL)
+    assert check_ledger(shuffled, 0).measured == pytest.approx(0.5)  # parallel: one release per record
+
+
+def test_amplified_claims_are_never_certified_by_the_conditional_loss() -> None:
+    subject = toys.subject(toys.shuffled_sum, toys.AMPLIFIED, toys.CONDITIONAL)
+    assert subject.amplified
+    assert subject.checked_claim == toys.CONDITIONAL
+    measured = check_transcript(subject, ONE, MINUS, 0)
+    assert measured.bound == toys.CONDITIONAL.rho
+    assert measured.ratio == pytest.approx(1.0)
+    assert not measured.conclusive
+    weaker = toys.subject(toys.shuffled_sum, ApproxDP(30.0, 1e-3), toys.CONDITIONAL)
+    assert not weaker.amplified
+
+
+def test_amplified_claims_are_reported_as_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verification.check.worst_pairs", lambda *_: [(ONE, MINUS)])
+    subject = toys.subject(toys.shuffled_sum, toys.AMPLIFIED, toys.CONDITIONAL)
+    findings = {f.check: f for f in privacy_findings(subject, 0, QUICK)}
+    assert findings["amplified claim"].status == "inconclusive"
+    assert findings["sensitivity"].status == "consistent"
+    assert "zcdp(rho=0.5)" in findings["ledger"].detail
+
+
+def test_binomial_lower_bound_is_exact() -> None:
+    """P(Bin(n, lower) ≥ k) = error."""
+    from scipy.stats import binom
+
+    for k, n, error in ((1, 10, 1e-3), (7, 10, 1e-9), (10, 10, 0.05), (300, 1000, 1e-6)):
+        assert binom.sf(k - 1, n, binomial_lower(k, n, error)) == pytest.approx(error, rel=1e-6)
+    assert binomial_lower(0, 10, 0.1) == 0
+
+
+def test_composition_detects_a_gross_violation_and_passes_the_truth() -> None:
+    """laplace_twice is 1.5-DP on this pair; false alarm 1e-9 per check."""
+    honest = toys.subject(toys.laplace_twice, ApproxDP(1.5, 1e-3))
+    assert not check_composition(honest, ONE, ZERO, 0, runs=300).exceeds
+    wrong = toys.subject(toys.laplace_twice, ApproxDP(0.1, 1e-2))
+    assert check_composition(wrong, ONE, ZERO, 0, runs=2000).exceeds

@@ -1,0 +1,25 @@
+"""The utility check: honest estimators stay within their explicit bounds, and a bound made too small is exceeded."""
+
+from dataclasses import replace
+
+import pytest
+
+from refimpl.catalogue import algorithm
+from verification import utility
+
+
+@pytest.mark.parametrize("identifier", sorted(utility.BOUNDS))
+def test_honest(identifier: str) -> None:
+    """False alarm: 1e-9 per estimator."""
+    implementation = algorithm(identifier).implementation
+    assert implementation is not None
+    assert utility.check_utility(identifier, implementation, 11, runs=100).status == "consistent"
+
+
+@pytest.mark.parametrize("identifier", sorted(utility.BOUNDS))
+def test_a_bound_below_the_median_error_is_refuted(identifier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    implementation = algorithm(identifier).implementation
+    assert implementation is not None
+    cases = utility.BOUNDS[identifier]()
+    monkeypatch.setitem(utility.BOUNDS, identifier, lambda: [replace(case, bound=case.bound / 200) for case in cases])
+    assert utility.check_utility(identifier, implementation, 11, runs=100).status == "violated"
