@@ -173,7 +173,8 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
 
 def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
     """Only where several releases differ between the neighbours; otherwise the transcript check is exact."""
-    for pair in worst_pairs(subject.algorithm, subject.setting):
+    given = worst_pairs(subject.algorithm, subject.setting)
+    for pair in given + [(neighbour, data) for data, neighbour in given]:
         try:
             check_transcript(subject, *pair, seed)
         except NoExactFormula:

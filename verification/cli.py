@@ -201,7 +201,7 @@ def parser() -> argparse.ArgumentParser:
         "replay",
         do_replay,
         "run a finding's counterexample again; exit 1 when it still violates",
-        "tailproof replay witness.json",
+        "tailproof replay report/witnesses/P2.A2-noise-halved.json",
     )
     replay.add_argument("witness", metavar="WITNESS.json")
     command(

@@ -95,7 +95,7 @@ def page(report: dict[str, Any]) -> str:
         f"<h1>Tailproof report</h1><p>{summary}</p>",
         "<p>“Consistent” means not refuted at this effort, “certified” proved by exact computation. A search never certifies, "
         "and no line here says that an algorithm is private. Laws are those of continuous noise; floating-point noise is "
-        "idealised. Save a witness to a file and run <code>tailproof replay FILE</code>.</p>",
+        "idealised. Replay a counterexample with <code>tailproof replay witnesses/FILE.json</code>, beside this page.</p>",
         "<h2>Findings</h2>",
         _rows(["algorithm", "check", "status", "measured", "bound", "of the bound", "what"], findings),
         "<h2>Mutants</h2><p>Deliberately broken copies; every one must be killed by a check of its class.</p>",

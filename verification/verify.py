@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -185,3 +186,14 @@ def write(report: dict[str, Any], seconds: dict[str, float], folder: Path) -> No
     (folder / "report.json").write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
     (folder / "report.html").write_text(html.page(report))
     (folder / "timings.json").write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
+    witnesses = folder / "witnesses"
+    witnesses.mkdir(exist_ok=True)
+    for name, witness in report_witnesses(report).items():
+        (witnesses / name).write_text(json.dumps(witness, allow_nan=False) + "\n")
+
+
+def report_witnesses(report: dict[str, Any]) -> dict[str, Any]:
+    """File name -> witness, of every violated finding and every killed mutant: ready for `tailproof replay`."""
+    found = [(f["algorithm"], f["check"], f["witness"]) for f in report["findings"] if f["witness"]]
+    found += [(m["algorithm"], m["name"], m["witness"]) for m in report["mutants"] if m["witness"]]
+    return {re.sub(r"[^A-Za-z0-9.]+", "-", f"{algorithm} {what}") + ".json": witness for algorithm, what, witness in found}

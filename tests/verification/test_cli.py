@@ -11,6 +11,7 @@ from verification.check import judge_mutant, load_subject, witness_of
 from verification.cli import main
 from verification.mutants import mutant
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 Capture = pytest.CaptureFixture[str]
 
 
@@ -39,6 +40,8 @@ def test_verify_writes_its_report_and_does_not_depend_on_the_number_of_workers(t
     assert "P2.A2" in page
     assert "http" not in page.replace("http-equiv", "")  # self-contained
     assert json.loads((tmp_path / "1" / "timings.json").read_text())
+    assert main(["replay", str(tmp_path / "1" / "witnesses" / "P2.A2-noise-halved.json")]) == 1
+    assert capsys.readouterr().out in (ROOT / "README.md").read_text()
 
 
 def test_verify_fails_when_a_mutant_survives(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
