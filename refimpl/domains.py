@@ -727,7 +727,7 @@ class Polytope:
         excess = rows @ self.normals.T - self.offsets
         if roundings:
             sizes = np.abs(rows) @ np.abs(self.normals).T + np.abs(self.offsets)
-            excess += roundings * (2 * self.dimension + 8) * EPS * sizes
+            excess += roundings * (self.dimension + 4) * EPS * sizes
         return np.asarray(excess.max(axis=1))
 
     def _nearest(self, rows: FloatArray) -> FloatArray:

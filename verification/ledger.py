@@ -22,6 +22,8 @@ def check_ledger(subject: Subject, seed: int) -> Measurement:
         if not spends:
             continue
         spent, allowed = implied(spends, claim)
-        found = Measurement(spent, allowed, f"{len(spends)} releases touch each of {records} records; claim {claim}")
+        found = Measurement(
+            spent, allowed, f"releases that touch a record: {len(spends)} ({records} such records); claim {claim}"
+        )
         worst = max(worst, found, key=lambda m: m.ratio)
     return worst

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from refimpl.means.soft_truncation import PLATEAU, influence, query, smoothed_influence
+from bounds.explicit import catoni_correction
+from refimpl.means.soft_truncation import PLATEAU, correction, influence, query, smoothed_influence
 
 
 def by_mpmath(a: float, beta: float) -> float:
@@ -63,3 +64,9 @@ def test_query_averages_records() -> None:
     scale, beta = 3.0, 4.0
     expected = [np.mean([scale * by_row for by_row in smoothed_influence(column / scale, beta)]) for column in data.T]
     assert query(data, scale=scale, beta=beta) == pytest.approx(expected, rel=1e-12)
+
+
+def test_correction_is_the_printed_one() -> None:
+    """Written twice from (19)–(27): here for the estimator, in `bounds` as the statement."""
+    a, b = np.random.default_rng(0).uniform(0.01, 3, size=(2, 1000))
+    assert correction(a, b) == pytest.approx(catoni_correction(a, b), rel=1e-12, abs=1e-15)
