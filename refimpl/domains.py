@@ -150,7 +150,7 @@ Excess = Callable[[FloatArray, float], FloatArray]
 
 def _pulled_inside(rows: FloatArray, anchor: FloatArray, excess: Excess) -> FloatArray:
     """Move rows towards the anchor until they are inside whatever the rounding; a row that already is stays."""
-    step = EPS
+    step = (anchor.size + 4) * EPS / 2
     outside = np.flatnonzero(excess(rows, 1.0) > 0)
     while outside.size:
         step = min(1.0, 2 * step)
@@ -465,7 +465,7 @@ class Ellipsoid:
         if roundings == 0:
             return gauge - 1
         # An error δ in every coordinate of the product changes the gauge by at most δ·Σ|scaled|/axes / gauge.
-        delta = (4 * self.dimension + 16) * EPS * _norms(offsets)
+        delta = (self.dimension + 8) * EPS * _norms(offsets)
         change = delta * (np.abs(scaled) / self.axes).sum(axis=1) / np.maximum(gauge, 0.5)
         change += (self.dimension + 8) * EPS * gauge
         return np.asarray(gauge + roundings * change - 1)

@@ -44,8 +44,8 @@ METHODS = ("auto", "exact", "semidefinite", "heuristic")
 # less a removed set, times points, and hyperplanes through d of the points.
 MOST_HULL_POINTS = 200_000
 MOST_HYPERPLANES = 20_000
-# Beyond this many points `auto` does not try the relaxation.
-MOST_RELAXED = 40
+# Beyond this many points or coordinates `auto` does not try the relaxation; its cost grows like d⁶.
+MOST_RELAXED, MOST_RELAXED_COORDINATES = 40, 20
 
 # What rounding may cost, relative to a vector's norm and per coordinate (2^7 units in the last place, which is generous);
 # added wherever an upper bound is stated.
@@ -78,8 +78,9 @@ def estimate(
 ) -> Estimate:
     """Answer program (27) for the given points and centre.
 
-    `auto` is exact where that is affordable, else semidefinite for at most 40 points, else heuristic.  `upper` is rounded
-    outward.  Without `rng` the heuristic's directions come from a fixed generator: privacy does not depend on them.
+    `auto` is exact where that is affordable, else semidefinite for at most 40 points in at most 20 dimensions, else
+    heuristic.  `upper` is rounded outward.  Without `rng` the heuristic's directions come from a fixed generator: privacy
+    does not depend on them.
     """
     choice("method", method, METHODS)
     differences = _differences(points, centre)
@@ -97,7 +98,7 @@ def estimate(
 
 def _solve(a: FloatArray, method: str, rng: np.random.Generator) -> tuple[FloatArray, float, str]:
     """The direction, an upper bound before rounding, and the method that found them."""
-    k = len(a)
+    k, d = a.shape
     upper = _simple_upper(a)
     if method in ("auto", "exact"):
         optimal, proved = _exact(a)
@@ -107,7 +108,7 @@ def _solve(a: FloatArray, method: str, rng: np.random.Generator) -> tuple[FloatA
             raise InputError(f"method = 'exact': is not affordable for these {k} points; use 'auto'")
         upper = min(upper, proved)
     direction = _heuristic(a, rng)
-    if method == "heuristic" or (method == "auto" and k > MOST_RELAXED):
+    if method == "heuristic" or (method == "auto" and (k > MOST_RELAXED or d > MOST_RELAXED_COORDINATES)):
         return direction, upper, "heuristic"
     return *_semidefinite(a, direction, upper), "semidefinite"
 
