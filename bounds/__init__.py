@@ -1,6 +1,5 @@
 """Theorems as values, and certificates that compare them."""
 
-from bounds.errata import Erratum, errata
-from bounds.explicit import EXPLICIT, ExplicitStatement
+from bounds import errata, explicit
 
-__all__ = ["EXPLICIT", "Erratum", "ExplicitStatement", "errata"]
+__all__ = ["errata", "explicit"]

@@ -75,6 +75,23 @@ def _union_gap(*, failures: list[float], claimed_failure: float) -> Gap:
     return sum(failures), claimed_failure
 
 
+def _last_iterate_gap(*, squared_contraction: float) -> Gap:
+    """Lemma 8's error in units of r₀ when only the iterate after the last one compared is known to be within 4r₀."""
+    return 4 / math.sqrt(squared_contraction) + 2, 6.0
+
+
+def _direction_gap(*, points: list[float], centre: float) -> Gap:
+    """How far program (27)'s best direction on the line is from the printed (c − μ)/‖c − μ‖, all points at μ."""
+    best = max((1.0, -1.0), key=lambda u: min((point - centre) * u for point in points))
+    return abs(best - math.copysign(1.0, centre - points[0])), 0.0
+
+
+def _randomiser_gap(*, size: int, rho: float, clip: float) -> Gap:
+    """The ρ of a noisy group mean between two inputs that differ in every record, against the ρ of one record."""
+    scale = math.sqrt(2 / rho) * clip / size
+    return (2 * clip / scale) ** 2 / 2, rho
+
+
 def _aggregate_gap(*, d: int, radius: float, epsilon: float) -> Gap:
     """√(dr)/ε against the √(d·r²)/ε it is set equal to, both sides' order in r."""
     return abs(math.sqrt(d * radius) / epsilon / (math.sqrt(d) * radius / epsilon) - 1), 0.0
@@ -443,11 +460,44 @@ def errata() -> tuple[Erratum, ...]:
             "Theorem 6 and Appendix E",
             "typo",
             "the shuffling theorem gives (75), (76) for any δ' in (0, 1)",
-            "It requires ε₀ ≤ ln(k/(16 ln(2/δ'))), which Theorem 6's own condition does not imply.  Theorem 6 stands: for "
+            "It requires ε₀ ≤ ln(k/(16 ln(2/δ'))), which Theorem 6's own condition does not imply.  No harm here: for "
             "k ≤ 64e⁴ln(8/δ) already ε₀ ≤ ε and δ₀ ≤ δ without shuffling, and beyond that ln(k/(16 ln(4/δ))) > 1 ≥ ε₀.",
             _shuffle_condition_gap,
             groups=100,
             delta=1e-5,
+        ),
+        _erratum(
+            "P2.Thm6.randomiser",
+            "Theorem 6 and Appendix E",
+            "privacy",
+            "Q₁, …, Q_k are ρ-CDP, so shuffling them amplifies privacy by the cited theorem",
+            "The cited theorem needs randomisers that are private for any two inputs; a noisy group mean is ρ-CDP only for "
+            "groups that differ in one record, and m²ρ-CDP otherwise.  So the proof covers groups of one record, and all groups when "
+            "k ≤ 64e⁴ln(8/δ), where no amplification is needed.  Beyond that the claim is unproved, not known to be false.",
+            _randomiser_gap,
+            size=10,
+            rho=0.01,
+            clip=1.0,
+        ),
+        _erratum(
+            "P2.Lem7.direction",
+            "after (27)",
+            "typo",
+            "g estimates the direction from c to μ_Y, i.e. (c − μ_Y)/‖c − μ_Y‖",
+            "The direction from c to μ_Y is (μ_Y − c)/‖μ_Y − c‖, which is what (29) uses.",
+            _direction_gap,
+            points=[1.0, 1.0],
+            centre=0.0,
+        ),
+        _erratum(
+            "P2.Lem8.proof",
+            "Appendix G, proof of Lemma 8",
+            "constant",
+            "some l in {1, …, t_c + 1} has ‖c_l − μ_Y‖ ≤ 4r₀, hence ‖c_{l*} − μ_Y‖ ≤ 6r₀ by (102)",
+            "Line 9 compares d₁, …, d_{t_c} only, so the printed contraction 233/256 gives 6.19r₀.  The lemma stands: the squared "
+            "distance really contracts by 217/256, since ⟨μ_Y − c, g⟩ ≥ d − r₀ gives D² − 7d²/16 + dr₀/2, worst at d = D − r₀.",
+            _last_iterate_gap,
+            squared_contraction=233 / 256,
         ),
         _erratum(
             "P2.(82)",

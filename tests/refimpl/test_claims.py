@@ -79,8 +79,8 @@ any_claim = st.builds(claim_of, st.sampled_from(KINDS), sizes, deltas, relations
 
 
 def exact_gaussian_delta(mu: float, epsilon: float) -> mpmath.mpf:
-    """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) in 60 digits."""
-    with mpmath.workdps(60):
+    """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) with 60 digits left after the cancellation, which costs about log₁₀(1/μ) of them."""
+    with mpmath.workdps(60 + max(0, round(-math.log10(mu)))):
         shift, level = mpmath.mpf(mu), mpmath.mpf(epsilon)
         return mpmath.ncdf(shift / 2 - level / shift) - mpmath.exp(level) * mpmath.ncdf(-shift / 2 - level / shift)
 
@@ -120,15 +120,15 @@ def test_sizes_must_be_positive_numbers(kind: type[Claim], bad: Any) -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 0.0, -1e-9, 1.0, 1.5, "0.1", None])
 def test_delta_lies_strictly_between_0_and_1(bad: Any) -> None:
-    with pytest.raises(InputError, match="^delta = "):
+    with pytest.raises(InputError, match=r"^delta = "):
         ApproxDP(1.0, bad)
     for function in (gaussian_epsilon, gaussian_mu, zcdp_epsilon, zcdp_budget):
-        with pytest.raises(InputError, match="^delta = "):
+        with pytest.raises(InputError, match=r"^delta = "):
             function(1.0, bad)
     for scale in (classical_gaussian_scale, analytic_gaussian_scale):
-        with pytest.raises(InputError, match="^delta = "):
+        with pytest.raises(InputError, match=r"^delta = "):
             scale(1.0, 1.0, bad)
-    with pytest.raises(InputError, match="^slack = "):
+    with pytest.raises(InputError, match=r"^slack = "):
         compose_advanced(PureDP(1.0), 2, bad)
 
 
@@ -255,8 +255,8 @@ def test_malformed_text_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0])
 def test_gaussian_delta_against_60_digits(mu: float) -> None:
-    """Relative accuracy down to the smallest floats; two nearly equal logarithms cost a factor of 1/μ for small μ."""
-    tolerance = 1e-11 / min(mu, 1.0)
+    """Relative accuracy down to the smallest floats, also where the two terms are nearly equal."""
+    tolerance = 1e-11
     checked = 0
     for deviations in np.concatenate([np.linspace(0, 4, 21), np.arange(5, 37)]):
         for epsilon in (mu * deviations, mu * mu / 2 + mu * deviations, mu * mu / 2 - mu * deviations):
@@ -313,8 +313,7 @@ def test_epsilon_and_mu_are_inverses(mu: float, exponent: float) -> None:
 def test_gaussian_mu_is_the_largest(epsilon: float, exponent: float) -> None:
     delta = 10.0**exponent
     mu = gaussian_mu(epsilon, delta)
-    if mu > 1e-3:
-        assert exact_gaussian_delta(mu * (1 - 1e-9), epsilon) <= delta <= exact_gaussian_delta(mu * (1 + 1e-9), epsilon)
+    assert exact_gaussian_delta(mu * (1 - 1e-9), epsilon) <= delta <= exact_gaussian_delta(mu * (1 + 1e-9), epsilon)
 
 
 @pytest.mark.parametrize("sigma", [0.1, 0.5, 1.0, 3.0, 20.0])
@@ -401,7 +400,7 @@ def test_pure_to_gdp_at_every_size(epsilon: float) -> None:
             assert abs(mu - exact) <= 1e-12 * exact
         else:
             lie = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
-            assert abs(mpmath.ncdf(-mpmath.mpf(mu) / 2) / lie - 1) <= 1e-12 * (1 + epsilon)
+            assert abs(mpmath.ncdf(-mpmath.mpf(mu) / 2) / lie - 1) <= 1e-11 * (1 + epsilon)
 
 
 @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
@@ -561,7 +560,7 @@ def test_replacement_is_a_removal_and_an_addition() -> None:
 def test_replacement_covers_two_gaussian_steps(mu: float, epsilon: float) -> None:
     """A shift of μ for one record is one of 2μ for two: the converted claim must cover it."""
     delta = gaussian_delta(mu, epsilon)
-    if 1e-200 < delta and (1 + math.exp(epsilon)) * delta < 1 and epsilon > 0:
+    if delta > 1e-200 and (1 + math.exp(epsilon)) * delta < 1 and epsilon > 0:
         two = to_replace_one(ApproxDP(epsilon, delta, ADD_REMOVE))
         assert isinstance(two, ApproxDP)
         assert exact_gaussian_delta(2 * mu, two.epsilon) <= two.delta * (1 + 1e-9)
