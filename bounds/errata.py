@@ -472,8 +472,8 @@ def errata() -> tuple[Erratum, ...]:
             "privacy",
             "Q₁, …, Q_k are ρ-CDP, so shuffling them amplifies privacy by the cited theorem",
             "The cited theorem needs randomisers that are private for any two inputs; a noisy group mean is ρ-CDP only for "
-            "groups that differ in one record, and m²ρ-CDP otherwise.  So the proof covers groups of one record, and all groups when "
-            "k ≤ 64e⁴ln(8/δ), where no amplification is needed.  Beyond that the claim is unproved, not known to be false.",
+            "groups that differ in one record, and m²ρ-CDP otherwise.  So the proof covers groups of one record, and all groups "
+            "when k ≤ 64e⁴ln(8/δ), where no amplification is needed.  Beyond that the claim is unproved, not known to be false.",
             _randomiser_gap,
             size=10,
             rho=0.01,

@@ -547,8 +547,8 @@ def _linear_program(cost: FloatArray, unit: FloatArray, slack: FloatArray, bound
 
 
 def _inscribed_ball(unit: FloatArray, offsets: FloatArray) -> tuple[FloatArray, float]:
-    """Centre and radius of a largest ball in {unit x ≤ offsets}; the radius is cut off at max |offsets|, which only an
-    unbounded set exceeds, and negative if the set is empty."""
+    """Centre and radius of a largest ball in {unit x ≤ offsets}, the radius negative if the set is empty.  It is cut
+    off at 1, which a bounded set with offsets ≤ 1, or inside the unit ball, does not exceed."""
     dimension = unit.shape[1]
     extended = np.hstack([unit, np.ones((len(unit), 1))])
     bounds = [(None, None)] * dimension + [(None, 1.0)]
@@ -634,7 +634,7 @@ def _local_form(normals: FloatArray, offsets: FloatArray) -> _LocalForm:
         slack = (distances - unit @ centre) / scale
         box_lower, box_upper = _bounding_box(unit, slack)
         reach = _outward(_norm(np.maximum(-box_lower, box_upper)), centre.size)
-        near = slack <= reach  # other facets do not touch the set
+        near = slack <= 2 * reach  # other facets do not touch the set, whatever the rounding
         unit, distances, slack = unit[near], distances[near], slack[near]
         if reach > 0.1:
             break
@@ -642,7 +642,13 @@ def _local_form(normals: FloatArray, offsets: FloatArray) -> _LocalForm:
     if radius < 1e-6 * reach:
         raise InputError(f"normals, offsets: the polytope is too thin, {radius:g} of its size; at least 1e-6 is needed")
     vertices, vertex_error = _vertices(unit, slack, box_lower, box_upper)
-    return _LocalForm(centre, scale, unit, slack, box_lower, box_upper, reach, vertices, vertex_error)
+    # The given set is {unit y ≤ slack} up to rounding errors e of slack, so it lies in 1 + e/min(slack) times that one.
+    error = (centre.size + 8) * EPS * (reach + 2 * _norm(centre) / scale)
+    swell = 1 + error / float(slack.min())
+    vertex_error += (swell - 1) * reach
+    return _LocalForm(
+        centre, scale, unit, slack, swell * box_lower, swell * box_upper, swell * reach, vertices, vertex_error
+    )
 
 
 def _into(point: FloatArray, unit: FloatArray, slack: FloatArray) -> FloatArray:

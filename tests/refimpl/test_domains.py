@@ -482,6 +482,34 @@ def test_polytope_of_many_dimensions_is_bounded_by_its_box() -> None:
     assert domain.support_point(np.ones(8)).sum() == pytest.approx(4.0, rel=1e-9)
 
 
+def exact_corners(domain: Polytope) -> list[tuple[Fraction, Fraction]]:
+    """The vertices of a plane polytope in rational arithmetic."""
+    facets = [(Fraction(a), Fraction(b), Fraction(c)) for (a, b), c in zip(domain.normals, domain.offsets, strict=True)]
+    corners = []
+    for (a, b, c), (d, e, f) in itertools.combinations(facets, 2):
+        if determinant := a * e - b * d:
+            x, y = (c * e - b * f) / determinant, (a * f - c * d) / determinant
+            if all(p * x + q * y <= r for p, q, r in facets):
+                corners.append((x, y))
+    return corners
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=seeds, far=st.floats(-3, 6))
+def test_extent_and_support_of_polytopes_are_rounded_outward(seed: int, far: float) -> None:
+    rng = np.random.default_rng(seed)
+    normals = np.vstack([np.eye(2), -np.eye(2), rng.standard_normal((4, 2))])
+    middle = 10.0**far * rng.standard_normal(2)
+    domain = Polytope(normals, normals @ middle + rng.uniform(0.3, 1, 8))
+    corners = exact_corners(domain)
+    pairs = itertools.combinations(corners, 2)
+    assert Fraction(domain.diameter_upper()) ** 2 >= max((p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2 for p, q in pairs)
+    for x, y in middle + rng.standard_normal((4, 2)):
+        farthest = max((p - Fraction(x)) ** 2 + (q - Fraction(y)) ** 2 for p, q in corners)
+        assert Fraction(domain.max_norm_from([x, y])) ** 2 >= farthest
+        assert Fraction(float(domain.support([x, y]))) >= max(p * Fraction(x) + q * Fraction(y) for p, q in corners)
+
+
 def test_far_facets_and_far_origins_cost_no_accuracy() -> None:
     normals = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0]])
     middle, half = np.array([1.0, -2.0]), 1e-6
