@@ -53,8 +53,7 @@ def inexact_projection(
 
     offset = z - target.center
     distance = float(np.linalg.norm(offset))
-    # A few units in the last place beyond ‖z − c‖/r, so that rounding cannot put the upper end outside the ball.
-    low, high = 0.0, distance / target.radius * (1 + 4 * (z.size + 8) * EPS)
+    low, high = 0.0, distance / target.radius
     found: FloatArray | None = None
     calls = 1
 
@@ -71,6 +70,14 @@ def inexact_projection(
     if found is None:
         found = base.project(target.center + offset / (1 + high))
         calls += 1
-    if not target.ball.contains(found):  # the floats around c are coarser than the ball
-        return InexactProjection(target.center, high, calls, target.radius)
-    return InexactProjection(found, high, calls, error())
+    inside = _pulled_towards(target, found)
+    return InexactProjection(inside, high, calls, error() + float(np.linalg.norm(inside - found)))
+
+
+def _pulled_towards(target: Localised, point: FloatArray) -> FloatArray:
+    """Rounding may leave a point of the base barely outside the ball: move it a little towards the ball's centre."""
+    inside, step = point, EPS
+    while not target.contains(inside):
+        inside = target.center + (1 - step) * (point - target.center)
+        step = min(1.0, 2 * step)
+    return inside

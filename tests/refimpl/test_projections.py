@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
+from refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
 from refimpl.projections import inexact_projection
 from refimpl.validation import FloatArray, InputError
 
@@ -63,7 +63,7 @@ def test_result_is_in_the_set_within_accuracy_and_in_few_calls(
     assert exact.contains(result.point)
     assert np.linalg.norm(result.point - exact.project(point)) <= accuracy + rounding
     assert np.linalg.norm(result.point - exact.project(point)) <= result.error_upper + rounding
-    assert result.error_upper <= accuracy
+    assert result.error_upper <= accuracy + rounding
     assert result.calls <= calls_upper(away, radius, accuracy)
     assert 0 <= result.multiplier <= away / radius * (1 + 1e-13)
     expected = base.project((point + result.multiplier * center) / (1 + result.multiplier))
@@ -149,8 +149,10 @@ def test_results_are_members_at_all_scales(scale: float, radius: float) -> None:
         for accuracy in (radius * 1e-3, 1e9):
             point = center + scale * rng.standard_normal(3)
             result = inexact_projection(base, center=center, radius=radius, point=point, accuracy=accuracy)
+            error = np.linalg.norm(result.point - Localised(base, center, radius).project(point))
             assert base.contains(result.point)
             assert Ball(center, radius).contains(result.point)
+            assert error <= accuracy + 16 * EPS * (scale + base.max_norm_from(np.zeros(3)))
             assert result.calls <= calls_upper(float(np.linalg.norm(point - center)), radius, accuracy)
 
 
@@ -159,6 +161,19 @@ def test_an_accuracy_finer_than_floats_is_reported_not_pretended() -> None:
     result = inexact_projection(unit_ball(2), center=[0.0, 0.0], radius=0.5, point=point, accuracy=1e-30)
     assert 1e-30 < result.error_upper < 1e-14
     assert np.linalg.norm(result.point - [0.3, 0.4]) < 1e-14
+
+
+def test_rounding_at_the_upper_end_costs_no_accuracy() -> None:
+    """A ball well inside the base and a far point: the exact result is on the ball, at the very end of the interval."""
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        center = rng.standard_normal(3)
+        point = center + 1e4 * rng.standard_normal(3)
+        result = inexact_projection(Ball(np.zeros(3), 9.0), center=center, radius=1e-6, point=point, accuracy=1e-9)
+        exact = center + 1e-6 * (point - center) / np.linalg.norm(point - center)
+        assert np.linalg.norm(result.point - exact) <= 1e-9 + 1e-14
+        assert Ball(center, 1e-6).contains(result.point)
+        assert result.error_upper <= 1e-9 + 1e-14
 
 
 def test_floats_coarser_than_the_ball_give_its_centre() -> None:
