@@ -14,10 +14,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.polynomial.legendre import leggauss
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import log_ndtr, ndtri
+from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
 from refimpl import validation
+from refimpl.validation import FloatArray
 
 
 class Neighbouring(StrEnum):
@@ -45,7 +48,7 @@ class PureDP:
     neighbouring: Neighbouring = REPLACE_ONE
 
     def __post_init__(self) -> None:
-        validation.positive("epsilon", self.epsilon)
+        object.__setattr__(self, "epsilon", validation.positive("epsilon", self.epsilon))
 
     def __str__(self) -> str:
         return f"pure(eps={self.epsilon:g})"
@@ -60,8 +63,8 @@ class ApproxDP:
     neighbouring: Neighbouring = REPLACE_ONE
 
     def __post_init__(self) -> None:
-        validation.positive("epsilon", self.epsilon)
-        validation.probability("delta", self.delta)
+        object.__setattr__(self, "epsilon", validation.positive("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", validation.probability("delta", self.delta))
 
     def __str__(self) -> str:
         return f"approx(eps={self.epsilon:g},delta={self.delta:g})"
@@ -75,7 +78,7 @@ class ZCDP:
     neighbouring: Neighbouring = REPLACE_ONE
 
     def __post_init__(self) -> None:
-        validation.positive("rho", self.rho)
+        object.__setattr__(self, "rho", validation.positive("rho", self.rho))
 
     def __str__(self) -> str:
         return f"zcdp(rho={self.rho:g})"
@@ -89,7 +92,7 @@ class GDP:
     neighbouring: Neighbouring = REPLACE_ONE
 
     def __post_init__(self) -> None:
-        validation.positive("mu", self.mu)
+        object.__setattr__(self, "mu", validation.positive("mu", self.mu))
 
     def __str__(self) -> str:
         return f"gdp(mu={self.mu:g})"
@@ -151,32 +154,73 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     epsilon = validation.real("epsilon", epsilon)
     if mu == 0:
         return max(0.0, -math.expm1(epsilon))
-    log_first = float(log_ndtr(mu / 2 - epsilon / mu))
-    log_second = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
-    # −expm1 of the difference keeps relative accuracy where both terms are nearly equal.
-    return math.exp(log_first) * max(0.0, -math.expm1(min(0.0, log_second - log_first)))
+    if epsilon < 0:  # exchange the two laws: δ(ε) = 1 − e^ε + e^ε δ(−ε)
+        return -math.expm1(epsilon) + math.exp(epsilon + _log_gaussian_delta(mu, -epsilon))
+    return math.exp(_log_gaussian_delta(mu, epsilon))
+
+
+_NODES, _WEIGHTS = leggauss(24)
+
+
+def _log_gaussian_delta(mu: float, epsilon: float) -> float:
+    """log δ(ε), ε ≥ 0, without cancellation or underflow.
+
+    With a = μ/2 − ε/μ and b = a − μ, e^ε φ(b) = φ(a); so δ = φ(a)(m(a) − m(b)) with m = Φ/φ.  Where m(a) and m(b) are
+    close their difference is the integral of m'; for a > 0 it is Φ(a) − φ(a)m(b).
+    """
+    if epsilon / mu > 1e150:
+        return -math.inf
+    a, b = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
+    log_density = -a * a / 2 - math.log(2 * math.pi) / 2
+    if mu < 0.5 or a < -10 * mu:
+        slope = _mills_slope(b + mu * (_NODES + 1) / 2)
+        return log_density + math.log(mu / 2) + math.log(float(_WEIGHTS @ slope))
+    if a < 0:
+        return log_density + math.log(float(_mills(a) - _mills(b)))
+    return math.log(float(ndtr(a)) - math.exp(log_density) * float(_mills(b)))
+
+
+def _mills(x: Any) -> Any:
+    """Φ(x)/φ(x), for x not far above 0."""
+    return math.sqrt(math.pi / 2) * erfcx(-x / math.sqrt(2))
+
+
+def _mills_slope(x: FloatArray) -> FloatArray:
+    """The derivative 1 + x·m(x) of m = Φ/φ, for x not far above 0; far below, its series 1/x² − 3/x⁴ + 15/x⁶ − …"""
+    far = 1 / np.minimum(x, -60.0) ** 2
+    series = far * (1 - far * (3 - far * (15 - far * (105 - 945 * far))))
+    near = np.maximum(x, -60.0)
+    return np.where(x < -60.0, series, 1 + near * _mills(near))
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The least ε ≥ 0 with δ(ε) ≤ δ for a shift of μ standard deviations."""
     mu, delta = validation.positive("mu", mu), validation.probability("delta", delta)
-    if gaussian_delta(mu, 0.0) <= delta:
+    target = math.log(delta)
+    if _log_gaussian_delta(mu, 0.0) <= target:
         return 0.0
     # P(loss > ε) bounds δ(ε) from above and the loss is N(μ²/2, μ²): a quantile of it brackets the root.
-    high = mu * mu / 2 + mu * max(0.0, -float(ndtri(delta))) + 1e-12
-    return float(brentq(lambda epsilon: gaussian_delta(mu, epsilon) - delta, 0.0, high, xtol=1e-14, rtol=8.9e-16))
+    high = mu * mu / 2 + mu * max(0.0, -float(ndtri_exp(target)))
+    while _log_gaussian_delta(mu, high) > target:
+        high = high * 2 + 1e-300
+    return float(
+        brentq(lambda epsilon: _log_gaussian_delta(mu, epsilon) - target, 0.0, high, xtol=1e-300, rtol=8.9e-16, maxiter=1000)
+    )
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest μ for which μ-GDP implies (ε, δ)-DP (an exact conversion of one point of the curve)."""
     epsilon, delta = validation.nonnegative("epsilon", epsilon), validation.probability("delta", delta)
+    target = math.log(delta)
     high = 1.0
-    while gaussian_delta(high, epsilon) <= delta:
+    while _log_gaussian_delta(high, epsilon) <= target:
         high *= 2
     low = high / 2
-    while gaussian_delta(low, epsilon) > delta:
+    while _log_gaussian_delta(low, epsilon) > target:
         low /= 2
-    return float(brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, low, high, xtol=1e-300, rtol=8.9e-16))
+    return float(
+        brentq(lambda mu: _log_gaussian_delta(mu, epsilon) - target, low, high, xtol=1e-300, rtol=8.9e-16, maxiter=1000)
+    )
 
 
 def classical_gaussian_scale(sensitivity: float, epsilon: float, delta: float) -> float:
@@ -189,7 +233,7 @@ def classical_gaussian_scale(sensitivity: float, epsilon: float, delta: float) -
             f"epsilon = {epsilon!r}: the classical Gaussian mechanism is proved for 0 < epsilon <= 1 only; "
             "use analytic_gaussian_scale"
         )
-    return sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+    return sensitivity * math.sqrt(2 * (math.log(1.25) - math.log(delta))) / epsilon
 
 
 def analytic_gaussian_scale(sensitivity: float, epsilon: float, delta: float) -> float:
@@ -217,7 +261,12 @@ def pure_to_gdp(claim: PureDP) -> GDP:
     The trade-off curve of ε-DP is two segments that meet at (t, t), t = 1/(1+e^ε).  The Gaussian curve of this μ is
     convex and passes through (0,1), (t,t) and (1,0), so it lies below both chords.
     """
-    return GDP(-2 * float(ndtri(1 / (1 + math.exp(claim.epsilon)))), claim.neighbouring)
+    epsilon = claim.epsilon
+    if epsilon <= 1:  # Φ⁻¹(½ + ½tanh(ε/2)), without rounding near ½
+        mu = 2 * math.sqrt(2) * float(erfinv(math.tanh(epsilon / 2)))
+    else:
+        mu = -2 * float(ndtri_exp(-epsilon - math.log1p(math.exp(-epsilon))))
+    return GDP(mu, claim.neighbouring)
 
 
 def gdp_to_zcdp(claim: GDP) -> ZCDP:
@@ -233,19 +282,19 @@ def zcdp_epsilon(rho: float, delta: float, *, tight: bool = True) -> float:
     tightness.
     """
     rho, delta = validation.positive("rho", rho), validation.probability("delta", delta)
-    papers = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    papers = rho + 2 * math.sqrt(rho * -math.log(delta))
     if not tight:
         return papers
 
     def epsilon_at(log_order: float) -> float:
         excess = math.exp(log_order)  # α − 1, on a log scale since the best one ranges over many powers of ten
         order = 1 + excess
-        return rho * order - math.log1p(1 / excess) + (math.log(1 / delta) - math.log(order)) / excess
+        return rho * order - math.log1p(1 / excess) + (-math.log(delta) - math.log(order)) / excess
 
     best = minimize_scalar(epsilon_at, bounds=(-30.0, 50.0), method="bounded", options={"xatol": 1e-12})
     nearby = minimize_scalar(
         epsilon_at,
-        bounds=(lambda centre: (centre - 3, centre + 3))(0.5 * math.log(math.log(1 / delta) / rho)),
+        bounds=(lambda centre: (centre - 3, centre + 3))(0.5 * math.log(-math.log(delta) / rho)),
         method="bounded",
         options={"xatol": 1e-12},
     )
@@ -267,7 +316,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 
 
 def zcdp_to_approx(claim: ZCDP, delta: float, *, tight: bool = True) -> ApproxDP:
-    return ApproxDP(zcdp_epsilon(claim.rho, delta, tight=tight), delta, claim.neighbouring)
+    return ApproxDP(max(zcdp_epsilon(claim.rho, delta, tight=tight), _LEAST), delta, claim.neighbouring)
 
 
 def gdp_to_approx(claim: GDP, delta: float) -> ApproxDP:
@@ -278,7 +327,7 @@ def gdp_to_approx(claim: GDP, delta: float) -> ApproxDP:
 def zcdp_budget(epsilon: float, delta: float) -> float:
     """The ρ whose papers' conversion is exactly (ε, δ): √ρ = √(ln(1/δ)+ε) − √ln(1/δ)  (P1's ½ε̃², P3 Lemma 15)."""
     epsilon, delta = validation.positive("epsilon", epsilon), validation.probability("delta", delta)
-    log_term = math.log(1 / delta)
+    log_term = -math.log(delta)
     # (√(L+ε) − √L) without cancellation
     root = epsilon / (math.sqrt(log_term + epsilon) + math.sqrt(log_term))
     return root * root
@@ -287,6 +336,8 @@ def zcdp_budget(epsilon: float, delta: float) -> float:
 def convert(claim: Claim, target: type[ClaimT], *, delta: float | None = None) -> ClaimT:
     """The best sound conversion known here, or `UnsoundConversion`; an approximate target needs a `delta`."""
     result: Claim
+    if isinstance(claim, ApproxDP) and target is ApproxDP and delta is not None and delta < claim.delta:
+        raise UnsoundConversion(f"{claim} says nothing about a smaller delta, {delta:g}")
     if isinstance(claim, target):
         result = claim
     elif isinstance(claim, PureDP) and target is ZCDP:
@@ -313,7 +364,7 @@ def to_replace_one(claim: Claim) -> Claim:
         case PureDP(epsilon):
             return PureDP(2 * epsilon)
         case ApproxDP(epsilon, delta):
-            doubled = (1 + math.exp(epsilon)) * delta
+            doubled = (1 + math.exp(min(epsilon, 700.0))) * delta
             if doubled >= 1:
                 raise UnsoundConversion(f"{claim} says nothing about replacing a record: δ would be {doubled:g}")
             return ApproxDP(2 * epsilon, doubled)
@@ -367,7 +418,7 @@ def compose_advanced(claim: PureDP | ApproxDP, times: int, slack: float) -> Appr
     slack = validation.probability("slack", slack)
     epsilon = claim.epsilon
     delta = claim.delta if isinstance(claim, ApproxDP) else 0.0
-    total = math.sqrt(2 * times * math.log(1 / slack)) * epsilon + times * epsilon * math.expm1(epsilon)
+    total = math.sqrt(2 * times * -math.log(slack)) * epsilon + times * epsilon * math.expm1(epsilon)
     return ApproxDP(total, times * delta + slack, claim.neighbouring)
 
 

@@ -27,20 +27,29 @@ class Law(Protocol):
     def logpdf(self, value: Value) -> float: ...
 
 
-def _location(value: ArrayLike) -> FloatArray:
-    array = np.array(value, dtype=np.float64)
+def _numbers(name: str, value: ArrayLike) -> FloatArray:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} = {value!r}: must be a number or an array of numbers") from None
+
+
+def _location(value: ArrayLike, name: str = "location") -> FloatArray:
+    array = _numbers(name, value)
     if array.ndim > 1:
-        raise InputError(f"location: has shape {array.shape}; must be a number or a vector")
+        raise InputError(f"{name}: has shape {array.shape}; must be a number or a vector")
     if not np.isfinite(array).all():
-        raise InputError("location: every entry must be finite")
+        raise InputError(f"{name}: every entry must be finite")
     array.setflags(write=False)
     return array
 
 
 def _scale(value: ArrayLike, location: FloatArray) -> FloatArray:
     if isinstance(value, float) and 0 < value < math.inf:  # the usual case, and by far the cheapest
-        return np.asarray(value)
-    array = np.array(value, dtype=np.float64)
+        array = np.asarray(value)
+        array.setflags(write=False)
+        return array
+    array = _numbers("scale", value)
     if array.ndim > 0 and array.shape != location.shape:
         raise InputError(f"scale: has shape {array.shape}; must be one number or match the location's {location.shape}")
     if not (np.isfinite(array).all() and (array > 0).all()):
@@ -66,6 +75,7 @@ class _LocationScale:
         return float(np.log(np.broadcast_to(self.scale, self.location.shape)).sum())
 
 
+@dataclass(frozen=True, eq=False, init=False)
 class Gaussian(_LocationScale):
     """Independent N(location_j, scale_j²)."""
 
@@ -77,6 +87,7 @@ class Gaussian(_LocationScale):
         return -0.5 * float(np.sum(z * z)) - self._log_scale() - 0.5 * z.size * math.log(2 * math.pi)
 
 
+@dataclass(frozen=True, eq=False, init=False)
 class Laplace(_LocationScale):
     """Independent double exponentials, density exp(−|x − location_j|/scale_j)/(2 scale_j)."""
 
@@ -88,11 +99,14 @@ class Laplace(_LocationScale):
         return -float(np.sum(np.abs(z))) - self._log_scale() - z.size * math.log(2)
 
 
+@dataclass(frozen=True, eq=False, init=False)
 class L2Laplace(_LocationScale):
     """Density ∝ exp(−‖x − location‖₂/scale): uniform direction, radius ~ Gamma(d, scale).  Scale Δ/ε makes it ε-DP."""
 
     def __init__(self, location: ArrayLike, scale: float) -> None:
-        super().__init__(location, float(scale))
+        super().__init__(location, scale)
+        if self.scale.ndim:
+            raise InputError(f"scale: has shape {self.scale.shape}; must be one number")
 
     def sample(self, rng: np.random.Generator) -> Value:
         d = self.location.size
@@ -160,18 +174,20 @@ class Finite:
     logits: FloatArray
 
     def __post_init__(self) -> None:
-        logits = np.array(self.logits, dtype=np.float64)
+        logits = _numbers("logits", self.logits)
         if logits.ndim != 1 or np.isnan(logits).any() or np.isposinf(logits).any() or not np.isfinite(logits).any():
             raise InputError("logits: must be a vector of numbers below +inf, not all of them −inf")
         logits.setflags(write=False)
         object.__setattr__(self, "logits", logits)
 
     def log_probabilities(self) -> FloatArray:
-        return np.asarray(self.logits - logsumexp(self.logits))
+        logits = self.logits - self.logits.max()  # first, so that a common offset cannot cost digits
+        return np.asarray(logits - logsumexp(logits))
 
     def sample(self, rng: np.random.Generator) -> Value:
         # Gumbel's trick: exact for any spread of the logits, where normalised probabilities would underflow.
-        return np.asarray(np.argmax(self.logits + rng.gumbel(size=self.logits.shape)), dtype=np.int64)
+        logits = self.logits - self.logits.max()
+        return np.asarray(np.argmax(logits + rng.gumbel(size=logits.shape)), dtype=np.int64)
 
     def logpdf(self, value: Value) -> float:
         return float(self.log_probabilities()[int(value)])
@@ -186,12 +202,17 @@ class NoisyArgmax:
     excluded: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        values = _location(self.values)
-        if values.ndim != 1 or len(set(self.excluded)) >= values.size:
-            raise InputError("values: must be a vector with at least one index that is not excluded")
+        values = _location(self.values, "values")
+        excluded = tuple(int(j) for j in self.excluded)
+        if values.ndim != 1 or values.size == 0:
+            raise InputError(f"values: has shape {values.shape}; must be a vector of at least one")
+        if not all(0 <= j < values.size for j in excluded):
+            raise InputError(f"excluded = {excluded}: must be indices of the {values.size} values")
+        if len(set(excluded)) >= values.size:
+            raise InputError(f"excluded = {excluded}: at least one index that is not excluded is needed")
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "scale", float(_scale(self.scale, _location(0.0))))
-        object.__setattr__(self, "excluded", tuple(int(j) for j in self.excluded))
+        object.__setattr__(self, "excluded", excluded)
 
     def allowed(self) -> IntArray:
         return np.setdiff1d(np.arange(self.values.size), np.array(self.excluded, dtype=np.int64))
@@ -200,11 +221,12 @@ class NoisyArgmax:
         """Of every index; −inf for the excluded ones."""
         result = np.full(self.values.size, -np.inf)
         allowed = self.allowed()
-        result[allowed] = _cached_log_argmax(tuple((self.values[allowed] / self.scale).tolist()))
+        values = self.values[allowed]
+        result[allowed] = _cached_log_argmax(tuple(((values - values.max()) / self.scale).tolist()))
         return result
 
     def sample(self, rng: np.random.Generator) -> Value:
-        noisy = self.values + self.scale * rng.laplace(size=self.values.shape)
+        noisy = (self.values - self.values.max()) / self.scale + rng.laplace(size=self.values.shape)
         noisy[list(self.excluded)] = -np.inf
         return np.asarray(np.argmax(noisy), dtype=np.int64)
 
@@ -243,8 +265,9 @@ def _log_argmax_probabilities(a: FloatArray) -> FloatArray:
     if stretches.size:
         low, high = _log_winning(stretches[:, 0], a), _log_winning(stretches[:, 1], a)
         # ∫ exp(linear) = length · e^peak · (1 − e^{−drop})/drop; the slopes are whole numbers, 0 included
-        drop = np.maximum(np.abs(high - low), 1e-9)
-        log_mean = np.maximum(low, high) + np.log(-np.expm1(-drop) / drop)
+        drop = np.abs(high - low)
+        mean = np.divide(-np.expm1(-drop), drop, out=np.ones_like(drop), where=drop > 0)
+        log_mean = np.maximum(low, high) + np.log(mean)
         total = np.logaddexp(total, logsumexp(log_mean + np.log(stretches[:, 1] - stretches[:, 0]), axis=1))
     return total
 
