@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from refimpl.catalogue import ALGORITHMS, Algorithm, Implementation, algorithm
+from refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
 from refimpl.claims import ApproxDP
-from refimpl.validation import FloatArray
 from verification import mutants, neighbours, utility
 from verification.calibration import PUBLISHED, check_calibration
 from verification.composition import FALSE_ALARM, check_composition
 from verification.divergences import NoExactFormula
 from verification.ledger import check_ledger
-from verification.pair_checks import PAIR_CHECKS, Measurement, check_transcript
+from verification.pair_checks import PAIR_CHECKS, Measurement, check_transcript, run_pair_check
 from verification.report import Finding, Status
 from verification.sensitivity import search_sensitivity
 from verification.subject import Pair, Subject, subject_of, worst_pairs
+from verification.witness import calibration_data, witness_of
 
 
 @dataclass(frozen=True)
@@ -33,48 +33,13 @@ class Effort:
     runs: int
 
 
-QUICK = Effort(restarts=2, steps=60, transcripts=200, runs=60)
+QUICK = Effort(restarts=4, steps=120, transcripts=300, runs=100)
 FULL = Effort(restarts=8, steps=400, transcripts=4000, runs=2000)
 
 
 def task_seed(seed: int, *names: Any) -> int:
     """Seeds are keyed by the task's name, so that neither order nor worker matters."""
     return zlib.crc32(repr((seed, *names)).encode())
-
-
-# --- witnesses --------------------------------------------------------------------------------------------------------
-
-
-def witness_of(subject: Subject, check: str, pair: Pair, seed: int) -> dict[str, Any]:
-    """Everything `tailproof replay` needs to run the check on this pair again."""
-    return {
-        "tailproof": "witness",
-        "algorithm": subject.algorithm,
-        "mutant": subject.mutant,
-        "setting": subject.setting_index,
-        "check": check,
-        "seed": seed,
-        "data": pair[0].tolist(),
-        "neighbour": pair[1].tolist(),
-    }
-
-
-def replay_witness(witness: dict[str, Any]) -> Measurement:
-    """Run a witness's check again; `Measurement.exceeds` says whether it still violates."""
-    subject = load_subject(witness["algorithm"], witness["setting"], witness["mutant"])
-    check: Callable[..., Measurement] = (
-        check_composition if witness["check"] == "composition" else PAIR_CHECKS[witness["check"]]
-    )
-    data, neighbour = (np.array(witness[key], dtype=np.float64) for key in ("data", "neighbour"))
-    return check(subject, data, neighbour, witness["seed"])
-
-
-def load_subject(identifier: str, setting: int, mutant_name: str | None) -> Subject:
-    published = algorithm(identifier).implementation
-    if published is None:
-        raise KeyError(f"{identifier} has no implementation")
-    implementation = mutants.build(mutants.mutant(identifier, mutant_name)) if mutant_name else published
-    return subject_of(identifier, setting, implementation=implementation, mutant=mutant_name)
 
 
 # --- one subject, one check ---------------------------------------------------------------------------------------------
@@ -96,15 +61,10 @@ def _pairs(subject: Subject, seed: int) -> list[Pair]:
 
 
 def _pair_findings(subject: Subject, seed: int) -> Iterator[Finding]:
-    """Every check on every given pair: for each check, its worst pair."""
+    """Every check on every given pair: for each check, its worst pair.  Then the ledger."""
     pairs = _pairs(subject, seed)
     for name in ["sensitivity"] if subject.claim is None else list(PAIR_CHECKS):
-        try:
-            finding = _over_pairs(subject, name, pairs, seed)
-        except (ArithmeticError, ValueError, IndexError) as error:
-            # Raising on legal data reveals something about them: that is a finding, not a crash.
-            detail = f"raises on legal data: {type(error).__name__}: {error}"
-            finding = Finding(subject.algorithm, name, "violated", detail=detail, seed=seed, setting=str(subject.setting))
+        finding = _over_pairs(subject, name, pairs, seed)
         if finding is not None:
             yield finding
     if subject.claim is not None:
@@ -116,7 +76,7 @@ def _over_pairs(subject: Subject, name: str, pairs: list[Pair], seed: int) -> Fi
     worst: tuple[Measurement, Pair] | None = None
     for pair in pairs:
         try:
-            measurement = PAIR_CHECKS[name](subject, *pair, seed)
+            measurement = run_pair_check(name, subject, pair, seed)
         except NoExactFormula:
             continue
         if worst is None or measurement.ratio > worst[0].ratio:
@@ -133,22 +93,21 @@ def _finding(
     seed: int,
     *,
     pair: Pair | None = None,
+    runs: int | None = None,
     passed: Status = "consistent",
     confidence: float = 1.0,
 ) -> Finding:
-    status = _status(measurement, passed)
-    keep = pair is not None and measurement.exceeds
     return Finding(
         algorithm=subject.algorithm,
         check=name,
-        status=status,
+        status=_status(measurement, passed),
         measured=measurement.measured,
         bound=measurement.bound,
         confidence=confidence,
         seed=seed,
         detail=measurement.detail,
         setting=str(subject.setting),
-        witness=witness_of(subject, name, pair, seed) if keep and pair is not None else None,
+        witness=witness_of(subject, name, seed, pair=pair, runs=runs) if measurement.exceeds else None,
     )
 
 
@@ -179,12 +138,19 @@ def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Findin
             check_transcript(subject, *pair, seed)
         except NoExactFormula:
             measurement = check_composition(subject, *pair, seed, runs=effort.transcripts)
-            yield _finding(subject, "composition", measurement, seed, pair=pair, confidence=1 - FALSE_ALARM)
+            yield _finding(
+                subject, "composition", measurement, seed, pair=pair, runs=effort.transcripts, confidence=1 - FALSE_ALARM
+            )
 
 
 def calibration_finding(subject: Subject, seed: int) -> Finding:
-    data: FloatArray = np.random.default_rng(seed).standard_t(3, size=(subject.setting.n, subject.setting.d))
-    return _finding(subject, "calibration", check_calibration(subject, data, seed), seed, passed="certified")
+    measurement = check_calibration(subject, calibration_data(subject.setting, seed), seed)
+    return _finding(subject, "calibration", measurement, seed, passed="certified")
+
+
+def utility_finding(subject: Subject, seed: int, effort: Effort) -> Finding:
+    measurement = utility.check_utility(subject.algorithm, subject.mechanism, seed, runs=effort.runs)
+    return _finding(subject, "utility", measurement, seed, runs=effort.runs, confidence=1 - utility.FALSE_ALARM)
 
 
 def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Finding]:
@@ -196,7 +162,8 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
         if entry.id in PUBLISHED:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
     if entry.id in utility.BOUNDS:
-        yield utility.check_utility(entry.id, entry.implementation, task_seed(seed, entry.id, "utility"), runs=effort.runs)
+        subject = subject_of(entry.id, 0, implementation=entry.implementation)
+        yield utility_finding(subject, task_seed(seed, entry.id, "utility"), effort)
 
 
 # --- mutants ------------------------------------------------------------------------------------------------------------
@@ -235,9 +202,8 @@ def _mutant_findings(
     candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
 ) -> Iterator[Finding]:
     if candidate.kind == "utility":
-        yield utility.check_utility(
-            candidate.algorithm, implementation, task_seed(seed, candidate.algorithm, candidate.name), runs=effort.runs
-        )
+        subject = subject_of(candidate.algorithm, 0, implementation=implementation, mutant=candidate.name)
+        yield utility_finding(subject, task_seed(seed, candidate.algorithm, candidate.name), effort)
         return
     for index, _ in enumerate(implementation.settings):
         subject = subject_of(candidate.algorithm, index, implementation=implementation, mutant=candidate.name)

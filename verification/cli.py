@@ -95,7 +95,7 @@ def do_verify(arguments: argparse.Namespace) -> int:
 
 def do_replay(arguments: argparse.Namespace) -> int:
     from refimpl.validation import InputError
-    from verification.check import replay_witness
+    from verification.witness import replay_witness
 
     try:
         witness = json.loads(Path(arguments.witness).read_text())

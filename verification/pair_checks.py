@@ -18,7 +18,7 @@ from refimpl.laws import Gaussian, NoisyArgmax, same_law
 from refimpl.validation import FloatArray
 from verification import divergences
 from verification.divergences import NoExactFormula
-from verification.subject import Subject
+from verification.subject import Pair, Subject
 
 TOLERANCE = 1e-9  # relative: float rounding of true claims stays far below, real violations lie far above
 
@@ -217,3 +217,11 @@ PAIR_CHECKS: dict[str, PairCheck] = {
     "transcript": check_transcript,
     "closed": check_closed,
 }
+
+
+def run_pair_check(name: str, subject: Subject, pair: Pair, seed: int) -> Measurement:
+    """A check on a pair.  Raising on legal data reveals something about them: that is a violation, not a crash."""
+    try:
+        return PAIR_CHECKS[name](subject, *pair, seed)
+    except (ArithmeticError, ValueError, IndexError) as error:
+        return Measurement(math.inf, 1.0, f"raises on legal data: {type(error).__name__}: {error}")

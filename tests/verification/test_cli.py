@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from refimpl.catalogue import ALGORITHMS
-from verification.check import judge_mutant, load_subject, witness_of
+from verification.check import judge_mutant
 from verification.cli import main
 from verification.mutants import mutant
+from verification.witness import load_subject, witness_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 Capture = pytest.CaptureFixture[str]
@@ -68,7 +69,7 @@ def test_replay_of_the_honest_algorithm_on_the_same_pair(tmp_path: Path, capsys:
     assert witness is not None
     pair = (np.array(witness["data"]), np.array(witness["neighbour"]))
     file = tmp_path / "witness.json"
-    file.write_text(json.dumps(witness_of(load_subject("P2.A2", 0, None), witness["check"], pair, witness["seed"])))
+    file.write_text(json.dumps(witness_of(load_subject("P2.A2", 0, None), witness["check"], witness["seed"], pair=pair)))
     assert main(["replay", str(file)]) == 0
     assert "does not violate" in capsys.readouterr().out
 

@@ -1,0 +1,65 @@
+"""Witnesses: everything needed to run a failing check again, as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refimpl.catalogue import Setting, algorithm
+from verification import mutants, utility
+from verification.calibration import check_calibration
+from verification.composition import check_composition
+from verification.ledger import check_ledger
+from verification.pair_checks import PAIR_CHECKS, Measurement, run_pair_check
+from verification.subject import Pair, Subject, subject_of
+
+
+def witness_of(
+    subject: Subject, check: str, seed: int, *, pair: Pair | None = None, runs: int | None = None
+) -> dict[str, Any]:
+    """What `replay_witness` needs: the subject by name, the seed, and the neighbours or the number of runs where they matter."""
+    witness: dict[str, Any] = {
+        "tailproof": "witness",
+        "algorithm": subject.algorithm,
+        "mutant": subject.mutant,
+        "setting": subject.setting_index,
+        "check": check,
+        "seed": seed,
+    }
+    if pair is not None:
+        witness |= {"data": pair[0].tolist(), "neighbour": pair[1].tolist()}
+    if runs is not None:
+        witness["runs"] = runs
+    return witness
+
+
+def replay_witness(witness: dict[str, Any]) -> Measurement:
+    """Run a witness's check again; `Measurement.exceeds` says whether it still violates."""
+    subject = load_subject(witness["algorithm"], witness["setting"], witness["mutant"])
+    check, seed = witness["check"], witness["seed"]
+    if check == "ledger":
+        return check_ledger(subject, seed)
+    if check == "calibration":
+        return check_calibration(subject, calibration_data(subject.setting, seed), seed)
+    if check == "utility":
+        return utility.check_utility(subject.algorithm, subject.mechanism, seed, runs=witness["runs"])
+    pair = (np.array(witness["data"], dtype=np.float64), np.array(witness["neighbour"], dtype=np.float64))
+    if check == "composition":
+        return check_composition(subject, *pair, seed, runs=witness["runs"])
+    if check not in PAIR_CHECKS:
+        raise KeyError(f"unknown check {check!r}")
+    return run_pair_check(check, subject, pair, seed)
+
+
+def calibration_data(setting: Setting, seed: int) -> Any:
+    """Heavy-tailed data on which recorded scales are compared with the published ones."""
+    return np.random.default_rng(seed).standard_t(3, size=(setting.n, setting.d))
+
+
+def load_subject(identifier: str, setting: int, mutant_name: str | None) -> Subject:
+    published = algorithm(identifier).implementation
+    if published is None:
+        raise KeyError(f"{identifier} has no implementation")
+    implementation = mutants.build(mutants.mutant(identifier, mutant_name)) if mutant_name else published
+    return subject_of(identifier, setting, implementation=implementation, mutant=mutant_name)
