@@ -83,16 +83,27 @@ class ReplayDiverged(Exception):
 def _same_rows(first: Rows, second: Rows) -> bool:
     if first is None or second is None:
         return first is second
-    return np.array_equal(np.asarray(first), np.asarray(second))
+    return np.array_equal(_indices(first), _indices(second))
 
 
-def _within(outer: Rows, inner: Rows) -> Rows:
+def _indices(rows: range | IntArray) -> IntArray:
+    return np.asarray(rows, dtype=np.int64)
+
+
+def _within(outer: Rows, inner: range | IntArray) -> Rows:
     """Positions given inside a part, as positions in the whole data set."""
-    if inner is None or outer is None:
-        return outer if inner is None else inner
+    positions = _indices(inner)
+    most = math.inf if outer is None else len(outer)
+    if positions.ndim != 1 or (positions < 0).any() or (positions >= most).any():
+        raise InputError(f"rows = {inner!r}: must be positions of records, from 0 to below {most}")
+    if outer is None and isinstance(inner, range):
+        return inner
     if isinstance(outer, range) and isinstance(inner, range):
-        return outer[inner.start : inner.stop : inner.step] if len(inner) else range(0)
-    return np.asarray(np.asarray(outer)[np.asarray(inner)], dtype=np.int64)
+        start, step = outer.start + outer.step * inner.start, outer.step * inner.step
+        return range(start, start + step * len(inner), step)
+    rows = np.array(positions if outer is None else _indices(outer)[positions])
+    rows.setflags(write=False)
+    return rows
 
 
 @dataclass(frozen=True)
@@ -126,19 +137,19 @@ class Channel:
     """Samples (`Channel.sampling(rng)`) or replays (`Channel.replaying(transcript)`), and records every release."""
 
     def __init__(
-        self, draw: Callable[[str, Law, Rows], Value], log: dict[str, Release], prefix: str = "", rows: Rows = None
+        self, draw: Callable[[str, Law, Rows, bool], Value], log: dict[str, Release], prefix: str = "", rows: Rows = None
     ) -> None:
         self._draw, self._log, self._prefix, self._rows = draw, log, prefix, rows
 
     @classmethod
     def sampling(cls, rng: np.random.Generator) -> Channel:
-        return cls(lambda name, law, rows: law.sample(rng), {})  # noqa: ARG005  (a replay looks at all three)
+        return cls(lambda name, law, rows, hidden: law.sample(rng), {})  # noqa: ARG005  (a replay looks at all four)
 
     @classmethod
     def replaying(cls, transcript: Transcript) -> Channel:
         log: dict[str, Release] = {}
 
-        def recorded(name: str, law: Law, rows: Rows) -> Value:
+        def recorded(name: str, law: Law, rows: Rows, hidden: bool) -> Value:
             if len(log) >= len(transcript):
                 raise ReplayDiverged(f"release {name!r} comes after the recorded run had ended")
             old = transcript.releases[len(log)]
@@ -146,6 +157,8 @@ class Channel:
                 raise ReplayDiverged(f"release {name!r} stands where {old.name!r} was recorded")
             if support_shape(law) != support_shape(old.law):
                 raise ReplayDiverged(f"release {name!r} is {support_shape(law)}, recorded {support_shape(old.law)}")
+            if hidden != old.hidden:
+                raise ReplayDiverged(f"release {name!r} is {'' if hidden else 'not '}hidden, recorded the other way")
             if not _same_rows(rows, old.rows):
                 raise ReplayDiverged(f"release {name!r} touches other records than the recorded one")
             return old.output
@@ -170,7 +183,7 @@ class Channel:
         full = self._prefix + name
         if full in self._log:
             raise InputError(f"name = {full!r}: a release of this name was made already; names must be unique")
-        output = self._draw(full, law, self._rows)
+        output = self._draw(full, law, self._rows, hidden)
         output.setflags(write=False)
         self._log[full] = Release(full, law, output, sensitivity, spend, self._rows, visible, hidden)
         return output
@@ -208,7 +221,7 @@ def ledger(transcript: Transcript, records: int) -> dict[tuple[str, ...], int]:
     groups = np.zeros(records, dtype=np.int64)  # records with the same number are touched by the same releases
     names: list[tuple[str, ...]] = [()]
     for release in transcript.spending:
-        rows = np.arange(records) if release.rows is None else np.asarray(release.rows)
+        rows = np.arange(records) if release.rows is None else _indices(release.rows)
         old, position = np.unique(groups[rows], return_inverse=True)
         groups[rows] = len(names) + position
         names.extend((*names[group], release.name) for group in old)
@@ -232,6 +245,8 @@ def _encode(value: Any) -> Any:
         return {"range": [value.start, value.stop, value.step]}
     if isinstance(value, tuple):
         return {"tuple": [_encode(item) for item in value]}
+    if isinstance(value, np.generic):
+        return _encode(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)  # JSON has no infinities; repr of a finite float is read back to the same bits
     return value

@@ -8,6 +8,8 @@ neither an exception nor its absence depends on private data in a way the caller
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,13 +24,14 @@ class InputError(ValueError):
 
 
 def real(name: str, value: Any) -> float:
-    """A finite real number."""
-    if isinstance(value, bool | str | bytes) or np.ndim(value) != 0:
+    """A finite real number: of Python, numpy, `decimal` or `fractions`, or an array that holds one."""
+    scalar = value.item() if isinstance(value, np.ndarray | np.generic) and value.ndim == 0 else value
+    if isinstance(scalar, bool) or not isinstance(scalar, Real | Decimal):
         raise InputError(f"{name} = {value!r}: must be a number")
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} = {value!r}: must be a number") from None
+        number = float(scalar)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{name} = {number!r}: must be finite")
     return number
@@ -69,7 +72,7 @@ def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
     number = real(name, value)
     if number != int(number):
         raise InputError(f"{name} = {value!r}: must be a whole number")
-    integer = int(number)
+    integer = int(value)  # not int(number): a float rounds whole numbers beyond 2⁵³
     if integer < least or (most is not None and integer > most):
         allowed = f">= {least}" if most is None else f"in [{least}, {most}]"
         raise InputError(f"{name} = {integer}: must be {allowed}")
@@ -84,10 +87,12 @@ def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
 
 def _floats(name: str, value: ArrayLike) -> FloatArray:
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and any(isinstance(x, str) for x in array.flat)):
+            raise TypeError
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}: must be an array of numbers, got {type(value).__name__}") from None
-    return array
 
 
 def _finite(name: str, array: FloatArray) -> FloatArray:

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.special import logsumexp
-from scipy.stats import ncx2
+from scipy.special import gammaln, logsumexp, ndtr
 
 from refimpl.claims import gaussian_delta
 from refimpl.laws import LLN, Finite, Gaussian, L2Laplace, Laplace, Law, NoisyArgmax, lln_log_density, same_law
@@ -29,7 +26,8 @@ class NoExactFormula(Exception):
 
 
 def _same_scale(p: Gaussian | Laplace | L2Laplace, q: Gaussian | Laplace | L2Laplace) -> bool:
-    return bool(np.array_equal(p.scale, q.scale))
+    shape = p.location.shape
+    return bool(np.array_equal(np.broadcast_to(p.scale, shape), np.broadcast_to(q.scale, shape)))
 
 
 def _shift(p: Gaussian | Laplace, q: Gaussian | Laplace) -> FloatArray:
@@ -55,9 +53,21 @@ def max_loss(p: Law, q: Law) -> float:
         case ((Finite() | NoisyArgmax()), (Finite() | NoisyArgmax())):
             return float(_discrete_losses(p, q)[1].max())
         case Gaussian(), Gaussian():
-            return math.inf
+            return _gaussian_max_loss(p, q)
         case _:
             raise NoExactFormula(f"largest loss of {type(p).__name__} against {type(q).__name__}")
+
+
+def _gaussian_max_loss(p: Gaussian, q: Gaussian) -> float:
+    """Infinite unless p is the narrower law in every coordinate in which they differ; then ln(r/s) + m²/(2(r² − s²)) in each."""
+    shape = p.location.shape
+    s, r = np.broadcast_to(p.scale, shape).reshape(-1), np.broadcast_to(q.scale, shape).reshape(-1)
+    move = np.atleast_1d(p.location - q.location)
+    differ = (s != r) | (move != 0)
+    s, r, move = s[differ], r[differ], move[differ]
+    if (s >= r).any():
+        return math.inf
+    return float(np.sum(np.log(r / s) + move**2 / (2 * (r - s) * (r + s))))
 
 
 def _unequal_laplace(p: Laplace | L2Laplace, q: Laplace | L2Laplace) -> float:
@@ -117,16 +127,21 @@ def _unequal_gaussian_renyi(p: Gaussian, q: Gaussian, orders: FloatArray) -> Flo
     return result
 
 
-def _half_line() -> tuple[FloatArray, FloatArray]:
-    """Double-exponential nodes and weights for ∫_0^∞: x = exp((π/2) sinh τ)."""
+def _half_line(largest: float, step: float) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights for ∫_0^∞: the trapezoidal rule in log x, from e^{−32} to e^{largest}."""
+    logs = np.arange(-32.0, largest + step, step)
+    return np.exp(logs), np.exp(logs) * step
+
+
+def _interval() -> tuple[FloatArray, FloatArray]:
+    """Double-exponential nodes and weights for ∫_0^1, dense at both ends: x = 1/(1 + exp(−π sinh τ))."""
     step = 1 / 32
-    tau = np.arange(-4.0, 4.2 + step, step)
-    nodes = np.exp(math.pi / 2 * np.sinh(tau))
-    return nodes, nodes * (math.pi / 2) * np.cosh(tau) * step
+    tau = np.arange(-3.6, 3.6 + step, step)
+    nodes = 1 / (1 + np.exp(-math.pi * np.sinh(tau)))
+    return nodes, nodes * (1 - nodes) * math.pi * np.cosh(tau) * step
 
 
-_HALF, _HALF_WEIGHTS = _half_line()
-_GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(60)
+_UNIT, _UNIT_WEIGHTS = _interval()
 
 
 def _lln_renyi(p: LLN, q: LLN, orders: FloatArray) -> FloatArray:
@@ -139,8 +154,11 @@ def _lln_renyi(p: LLN, q: LLN, orders: FloatArray) -> FloatArray:
         unit = float(s)
         move, ratio = float(b - a) / unit, float(r) / unit  # p in standard position, q at `move` with scale `ratio`
         low, high = min(0.0, move), max(0.0, move)
-        x = np.concatenate([low - _HALF, low + (high - low) * (_GAUSS + 1) / 2, high + _HALF])
-        weights = np.concatenate([_HALF_WEIGHTS, (high - low) / 2 * _GAUSS_WEIGHTS, _HALF_WEIGHTS])
+        # far out log p ~ −(log x)²/(2σ²): p^α q^{1−α} peaks at log x ≈ (α − 1)|log ratio|, with width σ
+        largest = 8 + 12 * p.sigma + float(orders.max()) * abs(math.log(ratio))
+        half, half_weights = _half_line(largest, min(0.15, p.sigma / 2))
+        x = np.concatenate([low - half, low + (high - low) * _UNIT, high + half])
+        weights = np.concatenate([half_weights, (high - low) * _UNIT_WEIGHTS, half_weights])
         log_p = lln_log_density(x, p.sigma)
         log_q = lln_log_density((x - move) / ratio, p.sigma) - math.log(ratio)
         positive = weights > 0
@@ -152,7 +170,10 @@ def _lln_renyi(p: LLN, q: LLN, orders: FloatArray) -> FloatArray:
 def zcdp(p: Law, q: Law) -> float:
     """sup_α D_α/α: exact for Gaussians of equal scale, the largest over `ORDERS` (a lower bound) otherwise."""
     if isinstance(p, Gaussian) and isinstance(q, Gaussian):
-        return gaussian_shift(p, q) ** 2 / 2 if _same_scale(p, q) else math.inf
+        if _same_scale(p, q):
+            return gaussian_shift(p, q) ** 2 / 2
+        if (np.asarray(p.scale) > np.asarray(q.scale)).any():
+            return math.inf
     if isinstance(p, L2Laplace) and isinstance(q, L2Laplace) and p.location.size == 1:
         return zcdp(Laplace(p.location, p.scale), Laplace(q.location, q.scale))
     return float((renyi(p, q) / ORDERS).max())
@@ -170,8 +191,9 @@ def profile(p: Law, q: Law, epsilon: float) -> float:
                 return _unequal_gaussian_profile(p, q, epsilon)
         case Laplace(), Laplace() if p.location.size == 1:
             if _same_scale(p, q):
-                return max(0.0, -math.expm1((epsilon - float(_shift(p, q)[0])) / 2))
-            return _quadrature_profile(p, q, epsilon)
+                shift = float(_shift(p, q)[0])
+                return max(0.0, -math.expm1(epsilon if epsilon < -shift else (epsilon - shift) / 2))
+            return _unequal_laplace_profile(p, q, epsilon)
         case ((Finite() | NoisyArgmax()), (Finite() | NoisyArgmax())):
             log_p, losses = _discrete_losses(p, q)
             return float(np.sum(np.exp(log_p) * np.maximum(0.0, -np.expm1(epsilon - losses))))
@@ -181,42 +203,86 @@ def profile(p: Law, q: Law, epsilon: float) -> float:
 
 
 def _unequal_gaussian_profile(p: Gaussian, q: Gaussian, epsilon: float) -> float:
-    """Isotropic, different scales: {loss > ε} is a ball or its complement, so both masses are noncentral χ²."""
+    """Isotropic, different scales.  δ(ε) = E_p[(1 − e^{ε−loss})₊].
+
+    Along the line through the two locations (z, in units of p's scale) and across it (y, the squared distance) the loss is
+    a quadratic in z plus a linear function of y.  Given y it exceeds ε on an interval or outside one, whose masses under both
+    laws are Gaussian; over y, which is χ² with d − 1 degrees of freedom, the integral is numerical.
+    """
     d = p.location.size
     s, r = float(p.scale), float(q.scale)
-    move = np.atleast_1d(p.location - q.location)
-    distance = float(np.linalg.norm(move))
-    # loss(x) = −|x−p|²/2s² + |x−q|²/2r² + d ln(r/s) = ½c|x − centre|² + rest,  c = 1/r² − 1/s²
-    c = 1 / r**2 - 1 / s**2
-    to_p = distance / (r**2 * abs(c))  # |centre − p|
-    to_q = distance / (s**2 * abs(c))
-    rest = d * math.log(r / s) + distance**2 / (2 * (r**2 - s**2))
-    level = 2 * (epsilon - rest) / c
-    if c > 0:  # far out the loss grows: outside a ball of squared radius `level`
-        inside_p, inside_q = (ncx2.cdf(max(level, 0.0) / v**2, d, (t / v) ** 2) for v, t in ((s, to_p), (r, to_q)))
-        return float(max(0.0, (1 - inside_p) - math.exp(epsilon) * (1 - inside_q)))
-    if level <= 0:
-        return 0.0
-    inside_p, inside_q = (ncx2.cdf(level / v**2, d, (t / v) ** 2) for v, t in ((s, to_p), (r, to_q)))
-    return float(max(0.0, inside_p - math.exp(epsilon) * inside_q))
+    distance = float(np.linalg.norm(np.atleast_1d(p.location - q.location))) / s
+    ratio = r / s
+    curvature = (1 - ratio) * (1 + ratio) / (2 * ratio**2)  # ½(1/ratio² − 1), without cancellation
+
+    # loss − ε = curvature·z² − (distance/ratio²)·z + constant + curvature·y
+    constant = d * math.log(ratio) + distance**2 / (2 * ratio**2) - epsilon
+
+    def given(y: FloatArray) -> FloatArray:
+        inside_p, inside_q = _quadratic_masses(curvature, -distance / ratio**2, constant + curvature * y, distance, ratio)
+        across = (d - 1) * math.log(ratio) + curvature * y
+        return np.maximum(0.0, inside_p - np.exp(epsilon - across) * inside_q)
+
+    if d == 1:
+        return float(given(np.zeros(1))[0])
+    # of √y, whose law has tails like a Gaussian's; the integrand has a kink where the quadratic loses its roots
+    edges = np.linspace(0.0, math.sqrt(d - 1) + 12, 13)
+    kink = (distance**2 / (4 * curvature * ratio**4) - constant) / curvature
+    if 0 < kink < edges[-1] ** 2:
+        edges = np.sort(np.append(edges, math.sqrt(kink)))
+    lengths = np.diff(edges)[:, np.newaxis]
+    root = np.maximum((edges[:-1, np.newaxis] + lengths * _UNIT).ravel(), 1e-300)
+    density = np.exp((d - 2) * np.log(root) - root**2 / 2 - gammaln((d - 1) / 2) - (d - 3) / 2 * math.log(2))
+    return float(np.sum((lengths * _UNIT_WEIGHTS).ravel() * density * given(root**2)))
 
 
-def _quadrature_profile(p: Laplace, q: Laplace, epsilon: float) -> float:
-    centre, other = float(np.ravel(p.location)[0]), float(np.ravel(q.location)[0])
-    wide = 60 * max(float(np.max(p.scale)), float(np.max(q.scale)))
+def _quadratic_masses(a: float, b: float, c: FloatArray, distance: float, ratio: float) -> tuple[FloatArray, FloatArray]:
+    """Masses of {a z² + b z + c > 0} under N(0, 1) and under N(distance, ratio²), for each c."""
+    square = b * b - 4 * a * c
+    real = square > 0
+    # the two roots, each without cancellation
+    stable = -(b + math.copysign(1.0, b) * np.sqrt(np.where(real, square, 0.0))) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = stable / a, c / stable
+    low, high = np.fmin(first, second), np.fmax(first, second)
+    masses = []
+    for mean, scale in ((0.0, 1.0), (distance, ratio)):
+        left, right = (low - mean) / scale, (high - mean) / scale
+        if a > 0:  # outside the roots, everything when there are none
+            masses.append(np.where(real, ndtr(left) + ndtr(-right), 1.0))
+        else:
+            between = np.where(left > 0, ndtr(-left) - ndtr(-right), ndtr(right) - ndtr(left))
+            masses.append(np.where(real, between, 0.0))
+    return masses[0], masses[1]
+
+
+def _unequal_laplace_profile(p: Laplace, q: Laplace, epsilon: float) -> float:
+    """In one dimension the loss is linear between and beyond the two locations: exact masses of where it exceeds ε."""
+    a, b = float(np.ravel(p.location)[0]), float(np.ravel(q.location)[0])
+    s, r = float(np.ravel(p.scale)[0]), float(np.ravel(q.scale)[0])
 
     def excess(x: float) -> float:
-        value = np.full(p.location.shape, x)
-        log_p = p.logpdf(value)
-        return math.exp(log_p) * max(0.0, -math.expm1(min(0.0, epsilon + q.logpdf(value) - log_p)))
+        return abs(x - b) / r - abs(x - a) / s + math.log(r / s) - epsilon
 
-    low, high = min(centre, other), max(centre, other)
-    return float(_integral(excess, [low - wide, low, high, high + wide]))
+    low, high = min(a, b), max(a, b)
+    outward = 1 / r - 1 / s  # slope of the loss beyond `high`, and minus its slope below `low`
+    inward = (1 if b < a else -1) * (1 / s + 1 / r)
+    crossings = [low + excess(low) / outward, high - excess(high) / outward, low - excess(low) / inward]
+    inside = (crossings[0] < low, crossings[1] > high, low < crossings[2] < high)
+    edges = sorted({-math.inf, low, high, math.inf, *(x for x, valid in zip(crossings, inside, strict=True) if valid)})
+    total = 0.0
+    for left, right in itertools.pairwise(edges):
+        middle = right - s if left == -math.inf else left + s if right == math.inf else (left + right) / 2
+        if excess(middle) > 0:
+            total += _laplace_mass((left - a) / s, (right - a) / s)
+            total -= math.exp(epsilon) * _laplace_mass((left - b) / r, (right - b) / r)
+    return max(0.0, total)
 
 
-def _integral(function: Callable[[float], float], edges: list[float]) -> float:
-    return math.fsum(
-        quad(function, low, high, epsabs=1e-13, epsrel=1e-11, limit=400)[0]
-        for low, high in itertools.pairwise(edges)
-        if high > low
-    )
+def _laplace_mass(left: float, right: float) -> float:
+    """P(left < X ≤ right), X ~ Lap(1), without cancellation in the tails."""
+    if left >= 0:
+        return 0.5 * (math.exp(-left) - math.exp(-right))
+    if right <= 0:
+        return 0.5 * (math.exp(right) - math.exp(left))
+    return 1 - 0.5 * (math.exp(left) + math.exp(-right))
