@@ -155,7 +155,8 @@ def _lln_renyi(p: LLN, q: LLN, orders: FloatArray) -> FloatArray:
         move, ratio = float(b - a) / unit, float(r) / unit  # p in standard position, q at `move` with scale `ratio`
         low, high = min(0.0, move), max(0.0, move)
         # far out log p ~ −(log x)²/(2σ²): p^α q^{1−α} peaks at log x ≈ (α − 1)|log ratio|, with width σ
-        largest = 8 + 12 * p.sigma + float(orders.max()) * abs(math.log(ratio))
+        # (a peak beyond the range of floats is missed: the value is then a lower bound)
+        largest = min(700.0, 8 + 12 * p.sigma + float(orders.max()) * abs(math.log(ratio)))
         half, half_weights = _half_line(largest, min(0.15, p.sigma / 2))
         x = np.concatenate([low - half, low + (high - low) * _UNIT, high + half])
         weights = np.concatenate([half_weights, (high - low) * _UNIT_WEIGHTS, half_weights])

@@ -521,7 +521,7 @@ SOUND = {(PureDP, ZCDP), (PureDP, GDP), (GDP, ZCDP), (PureDP, ApproxDP), (ZCDP, 
 
 @pytest.mark.parametrize("source", EXAMPLES, ids=str)
 @pytest.mark.parametrize("target", KINDS)
-def test_conversions_that_exist(source: Claim, target: type[Any]) -> None:
+def test_conversions_that_exist(source: Claim, target: Any) -> None:
     if type(source) is target:
         assert convert(source, target) is source
     elif (type(source), target) in SOUND:
@@ -744,9 +744,9 @@ def test_every_route_to_an_approximate_claim_is_taken() -> None:
     many = [PureDP(0.1)] * 200
     routes = [20.0, gaussian_epsilon(implied_gdp(many), delta), zcdp_epsilon(implied_zcdp(many), delta)]
     assert implied_epsilon(many, delta) == min(routes) < 20.0
-    zcdp = [ZCDP(0.1), GDP(0.2)]  # no exact Gaussian curve for a zCDP spend
+    zcdp: list[Claim] = [ZCDP(0.1), GDP(0.2)]  # no exact Gaussian curve for a zCDP spend
     assert implied_epsilon(zcdp, delta) == zcdp_epsilon(0.12, delta)
-    mixed = [ApproxDP(0.5, 4e-7), GDP(1.0), ApproxDP(0.25, 1e-7)]
+    mixed: list[Claim] = [ApproxDP(0.5, 4e-7), GDP(1.0), ApproxDP(0.25, 1e-7)]
     assert implied_epsilon(mixed, delta) == pytest.approx(0.75 + gaussian_epsilon(1.0, 5e-7), rel=1e-9)
 
 

@@ -223,8 +223,8 @@ def test_divergences_of_independent_coordinates_add_up() -> None:
             assert ours == pytest.approx(sum(parts), rel=1e-9)
     wider = scale * np.array([1.2, 1.0, 1.5])
     found = renyi(Gaussian(at, scale), Gaussian(at + move, wider), FEW_ORDERS)
-    parts = [renyi(Gaussian(0.0, s), Gaussian(m, r), FEW_ORDERS) for m, s, r in zip(move, scale, wider, strict=True)]
-    assert found == pytest.approx(sum(parts), rel=1e-12)
+    each = [renyi(Gaussian(0.0, s), Gaussian(m, r), FEW_ORDERS) for m, s, r in zip(move, scale, wider, strict=True)]
+    assert found == pytest.approx(sum(each), rel=1e-12)
     assert max_loss(Laplace(at, scale), Laplace(at + move, scale)) == pytest.approx(0.5 + 0.75, rel=1e-13)
     assert gaussian_shift(Gaussian(at, scale), Gaussian(at + move, scale)) == pytest.approx(math.hypot(0.5, 0.75), rel=1e-13)
     assert gaussian_shift(Gaussian(0.0, 2.0), Gaussian(3.0, 2.0)) == 1.5
