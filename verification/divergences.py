@@ -161,7 +161,9 @@ def _lln_renyi(p: LLN, q: LLN, orders: FloatArray) -> FloatArray:
         x = np.concatenate([low - half, low + (high - low) * _UNIT, high + half])
         weights = np.concatenate([half_weights, (high - low) * _UNIT_WEIGHTS, half_weights])
         log_p = lln_log_density(x, p.sigma)
-        log_q = lln_log_density((x - move) / ratio, p.sigma) - math.log(ratio)
+        with np.errstate(over="ignore"):
+            standardised = np.clip((x - move) / ratio, -1e300, 1e300)  # a larger density of q: still a lower bound
+        log_q = lln_log_density(standardised, p.sigma) - math.log(ratio)
         positive = weights > 0
         terms = log_p[positive], log_q[positive], np.log(weights[positive])
         total += [logsumexp(o * terms[0] + (1 - o) * terms[1] + terms[2]) / (o - 1) for o in orders]
