@@ -189,7 +189,13 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P3.A6", "SCO framework over any mean estimator", "P3 Algorithm 6", "none"),
     Algorithm("P4.A1", "population localisation", "P4 Algorithm 1", "ε by disjoint data"),
     Algorithm("P4.A2", "output-perturbation localisation", "P4 Algorithm 2", "ε"),
-    Algorithm("P4.A3", "adaptive inexact projected subgradient", "P4 Algorithm 3", "none"),
+    Algorithm(
+        "P4.A3",
+        "adaptive inexact projected subgradient",
+        "P4 Algorithm 3",
+        "none",
+        function="refimpl.extension.joint.adaptive_subgradient",
+    ),
     Algorithm("P4.A4", "double output perturbation, readings A and B", "P4 Algorithm 4", "ε"),
     Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP"),
     Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε"),
@@ -198,7 +204,13 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm(
         "P4.C6", "inexact projection on W ∩ ball", "P4 Lemma C.6", "none", function="refimpl.projections.inexact_projection"
     ),
-    Algorithm("P4.B1", "impossibility pair for the exact extension", "P4 Theorem B.1", "none"),
+    Algorithm(
+        "P4.B1",
+        "impossibility pair for the exact extension",
+        "P4 Theorem B.1",
+        "none",
+        function="refimpl.pure_dp.impossibility.hidden_pair",
+    ),
     Algorithm("P4.G", "hard instances of the lower bounds", "P4 Appendix G", "none"),
 )
 

@@ -87,3 +87,12 @@ def test_only_our_three_packages_are_shipped() -> None:
     assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["refimpl", "bounds", "verification"]
     for package in ("refimpl", "bounds", "verification"):
         assert (ROOT / package / "py.typed").exists()
+
+
+def test_rows_that_are_not_mechanisms_name_a_function_that_exists() -> None:
+    from importlib import import_module
+
+    for entry in ALGORITHMS:
+        if entry.function is not None:
+            module, _, name = entry.function.rpartition(".")
+            assert callable(getattr(import_module(module), name))

@@ -1,0 +1,1 @@
+"""Lipschitz extensions of convex losses: reference, batched and joint evaluation."""

@@ -1,0 +1,1 @@
+"""Pure differential privacy for stochastic convex optimisation with heavy-tailed data."""
