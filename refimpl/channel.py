@@ -92,8 +92,10 @@ def _indices(rows: range | IntArray) -> IntArray:
 
 def _within(outer: Rows, inner: range | IntArray) -> Rows:
     """Positions given inside a part, as positions in the whole data set."""
-    positions = _indices(inner)
     most = math.inf if outer is None else len(outer)
+    if not isinstance(inner, range) and np.asarray(inner).dtype.kind not in "iu" and len(inner):
+        raise InputError(f"rows = {inner!r}: must be whole numbers, the positions of records")
+    positions = _indices(inner)
     if positions.ndim != 1 or (positions < 0).any() or (positions >= most).any():
         raise InputError(f"rows = {inner!r}: must be positions of records, from 0 to below {most}")
     if outer is None and isinstance(inner, range):

@@ -226,9 +226,10 @@ class NoisyArgmax:
         return result
 
     def sample(self, rng: np.random.Generator) -> Value:
-        noisy = (self.values - self.values.max()) / self.scale + rng.laplace(size=self.values.shape)
-        noisy[list(self.excluded)] = -np.inf
-        return np.asarray(np.argmax(noisy), dtype=np.int64)
+        allowed = self.allowed()
+        values = self.values[allowed]
+        noisy = (values - values.max()) / self.scale + rng.laplace(size=values.shape)
+        return np.asarray(allowed[np.argmax(noisy)], dtype=np.int64)
 
     def logpdf(self, value: Value) -> float:
         return float(self.log_probabilities()[int(value)])

@@ -154,9 +154,10 @@ def _lln_renyi(p: LLN, q: LLN, orders: FloatArray) -> FloatArray:
         unit = float(s)
         move, ratio = float(b - a) / unit, float(r) / unit  # p in standard position, q at `move` with scale `ratio`
         low, high = min(0.0, move), max(0.0, move)
-        # far out log p ~ −(log x)²/(2σ²): p^α q^{1−α} peaks at log x ≈ (α − 1)|log ratio|, with width σ
-        # (a peak beyond the range of floats is missed: the value is then a lower bound)
-        largest = min(700.0, 8 + 12 * p.sigma + float(orders.max()) * abs(math.log(ratio)))
+        # far out log p ~ −(log σ²x)²/(2σ²): p^α q^{1−α} peaks at log x ≈ (α − 1)|log ratio| − log σ², with width σ
+        reach = float(orders.max()) * abs(math.log(ratio))
+        # (a peak beyond e^150 is cut off: the value is then a lower bound, and a huge one)
+        largest = min(150.0, 8 + 12 * p.sigma + reach + math.log1p(reach / p.sigma**2))
         half, half_weights = _half_line(largest, min(0.15, p.sigma / 2))
         x = np.concatenate([low - half, low + (high - low) * _UNIT, high + half])
         weights = np.concatenate([half_weights, (high - low) * _UNIT_WEIGHTS, half_weights])
@@ -270,9 +271,11 @@ def _unequal_laplace_profile(p: Laplace, q: Laplace, epsilon: float) -> float:
     low, high = min(a, b), max(a, b)
     outward = 1 / r - 1 / s  # slope of the loss beyond `high`, and minus its slope below `low`
     inward = (1 if b < a else -1) * (1 / s + 1 / r)
-    crossings = [low + excess(low) / outward, high - excess(high) / outward, low - excess(low) / inward]
-    inside = (crossings[0] < low, crossings[1] > high, low < crossings[2] < high)
-    edges = sorted({-math.inf, low, high, math.inf, *(x for x, valid in zip(crossings, inside, strict=True) if valid)})
+    crossings = [x for x in [low - excess(low) / inward] if low < x < high]
+    if outward != 0:  # two scales so close that their reciprocals round to the same float: flat beyond the locations
+        crossings += [x for x in [low + excess(low) / outward] if x < low]
+        crossings += [x for x in [high - excess(high) / outward] if x > high]
+    edges = sorted({-math.inf, low, high, math.inf, *crossings})
     total = 0.0
     for left, right in itertools.pairwise(edges):
         middle = right - s if left == -math.inf else left + s if right == math.inf else (left + right) / 2

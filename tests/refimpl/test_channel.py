@@ -276,6 +276,15 @@ def test_a_part_lies_within_its_part(outer: Any, inner: Any) -> None:
         rows_of([outer, inner])
 
 
+@pytest.mark.parametrize(
+    "rows", [np.array([True, False, True]), np.array([0.5, 1.7]), np.array([[0, 1]]), [-1], range(-2, 0)]
+)
+def test_rows_are_positions(rows: Any) -> None:
+    """Not a mask, whose trues would be read as position 1, nor numbers that would be cut off."""
+    with pytest.raises(InputError, match="rows"):
+        rows_of([rows])
+
+
 def test_the_rows_on_record_cannot_be_changed_by_the_caller() -> None:
     rows = np.array([1, 2])
     channel = sampling()

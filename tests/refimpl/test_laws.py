@@ -392,6 +392,12 @@ def test_noisy_argmax_without_the_excluded() -> None:
     assert NoisyArgmax(values, 2.0, excluded=(0, 1, 2, 4)).log_probabilities()[3] == pytest.approx(0.0, abs=1e-13)
 
 
+def test_a_large_excluded_value_does_not_matter() -> None:
+    law = NoisyArgmax(np.array([1e20, 0.0, 2.0]), 1.0, excluded=(0,))
+    counts = np.bincount(draws(law, seed=64, count=2000), minlength=3)
+    assert_frequencies(counts[1:], np.exp(NoisyArgmax(np.array([0.0, 2.0]), 1.0).log_probabilities()))
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_noisy_argmax_samples(seed: int) -> None:
     rng = np.random.default_rng([62, seed])

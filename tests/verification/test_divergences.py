@@ -176,6 +176,18 @@ def test_profile_of_gaussians_of_nearly_equal_scales(excess: float, d: int) -> N
             assert profile(Gaussian(here, scale), Gaussian(there, 1.0), epsilon) == pytest.approx(equal, abs=allowed)
 
 
+@given(st.floats(0.1, 10), st.floats(-16, -3), st.floats(0, 4), st.sampled_from([0.0, 0.1, 1.0]))
+@settings(deadline=None, max_examples=200)
+def test_profile_of_laplaces_of_nearly_equal_scales(scale: float, exponent: float, shift: float, epsilon: float) -> None:
+    """As above, down to neighbouring floats: the loss beyond the locations is then flat but for rounding."""
+    excess = 10.0**exponent
+    other = max(scale * (1 + excess), math.nextafter(scale, math.inf))
+    equal = max(0.0, -math.expm1((epsilon - shift) / 2))
+    allowed = 2 * math.exp(epsilon) * excess + 1e-12
+    for s, r in ((scale, other), (other, scale)):
+        assert profile(Laplace(0.0, s), Laplace(shift * scale, r), epsilon) == pytest.approx(equal, abs=allowed)
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 5.0, 20.0, 30.0])
 def test_profile_of_a_wide_gaussian_at_large_epsilon(epsilon: float) -> None:
     """In the plane, at one place, scale 2 against 1: the radius is Rayleigh, both masses are exponentials."""
@@ -360,7 +372,8 @@ def reference_lln_renyi(move: float, ratio: float, sigma: float, orders: Array) 
     """N(0)-like noise against the same noise moved and scaled: Gauss's rule on panels of the logarithm of the distance from
     the nearer location, as narrow as σ and as far out as the integrand of the highest order reaches."""
     width = min(1.0, sigma)
-    top = float(orders.max()) * abs(math.log(ratio)) + math.log1p(abs(move)) + 10 * sigma + 5
+    reach = float(orders.max()) * abs(math.log(ratio))
+    top = reach + math.log1p(reach / sigma**2) + math.log1p(abs(move)) + 10 * sigma + 5
     logs, log_weights = panels(np.arange(-35.0, top + width, width), nodes=10)
     u, du = np.exp(logs), log_weights * np.exp(logs)
     distance = [(u, abs(move) + u, du), (abs(move) + u, u, du)]
@@ -405,6 +418,7 @@ def test_the_reference_itself_against_adaptive_quadrature(sigma: float, move: fl
         (0.7, 0.3, math.exp(-1)),
         (0.7, 0.3, math.exp(1)),
         (1.06, 0.1, math.exp(-1.8)),
+        (0.03, 0.3, math.exp(-0.7)),
     ],
 )
 def test_lln_renyi_against_the_reference(sigma: float, move: float, ratio: float) -> None:
