@@ -7,7 +7,6 @@ Closed forms where they exist; quadrature to about 1e-10 otherwise.  A pair of l
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -268,20 +267,28 @@ def _unequal_laplace_profile(p: Laplace, q: Laplace, epsilon: float) -> float:
     def excess(x: float) -> float:
         return abs(x - b) / r - abs(x - a) / s + math.log(r / s) - epsilon
 
+    def worth(left: float, right: float) -> float:
+        """p − e^ε q of an interval."""
+        return _laplace_mass((left - a) / s, (right - a) / s) - math.exp(epsilon) * _laplace_mass(
+            (left - b) / r, (right - b) / r
+        )
+
     low, high = min(a, b), max(a, b)
+    at_low, at_high = excess(low), excess(high)
     outward = 1 / r - 1 / s  # slope of the loss beyond `high`, and minus its slope below `low`
-    inward = (1 if b < a else -1) * (1 / s + 1 / r)
-    crossings = [x for x in [low - excess(low) / inward] if low < x < high]
-    if outward != 0:  # two scales so close that their reciprocals round to the same float: flat beyond the locations
-        crossings += [x for x in [low + excess(low) / outward] if x < low]
-        crossings += [x for x in [high - excess(high) / outward] if x > high]
-    edges = sorted({-math.inf, low, high, math.inf, *crossings})
     total = 0.0
-    for left, right in itertools.pairwise(edges):
-        middle = right - s if left == -math.inf else left + s if right == math.inf else (left + right) / 2
-        if excess(middle) > 0:
-            total += _laplace_mass((left - a) / s, (right - a) / s)
-            total -= math.exp(epsilon) * _laplace_mass((left - b) / r, (right - b) / r)
+    if at_low > 0 and at_high > 0:
+        total += worth(low, high)
+    elif at_low > 0 or at_high > 0:
+        middle = low + (high - low) * at_low / (at_low - at_high)
+        total += worth(low, middle) if at_low > 0 else worth(middle, high)
+    for side, end, value in ((-1, low, at_low), (1, high, at_high)):
+        # how far beyond this end the loss crosses ε: never, when it moves away from ε or is flat
+        turn = -value / outward if value * outward < 0 else math.inf
+        if value > 0 or (value == 0 and outward > 0):
+            total += worth(*sorted((end, end + side * turn)))
+        elif math.isfinite(turn):
+            total += worth(*sorted((end + side * turn, side * math.inf)))
     return max(0.0, total)
 
 
