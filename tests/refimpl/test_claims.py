@@ -267,6 +267,16 @@ def test_gaussian_delta_against_60_digits(mu: float) -> None:
     assert checked > 100
 
 
+@pytest.mark.parametrize("mu", [1e-9, 1e-3, 0.4, 0.6, 3.0, 30.0])
+@pytest.mark.parametrize("deviations", [0.0, 3.0, 30.0, 59.0, 61.0, 300.0, 1e5])
+def test_log_delta_where_delta_itself_underflows(mu: float, deviations: float) -> None:
+    """Searches for ε and μ pass through such values."""
+    epsilon = mu * deviations
+    with mpmath.workdps(60):
+        exact = mpmath.log(exact_gaussian_delta(mu, epsilon))
+    assert claims._log_gaussian_delta(mu, epsilon) == pytest.approx(float(exact), rel=1e-13, abs=1e-11)
+
+
 @pytest.mark.parametrize("mu", [0.05, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 4.0])
 def test_gaussian_delta_against_quadrature(mu: float, epsilon: float) -> None:

@@ -43,6 +43,7 @@ from refimpl.validation import InputError
 
 FALSE_ALARM = 1e-9
 DRAWS = 20_000
+COORDINATES = 200_000  # of one draw: enough for Kolmogorov–Smirnov to see a scale that is wrong by a twentieth
 LOCATION_SCALE: tuple[Callable[..., Any], ...] = (Gaussian, Laplace, L2Laplace, lambda at, scale: LLN(at, scale, 0.7))
 
 
@@ -151,7 +152,7 @@ def exact_lln_log_density(z: float, sigma: float) -> mpmath.mpf:
 
 @pytest.mark.parametrize("sigma", [0.05, 0.3, 1.0, 2.0, 8.0])
 def test_lln_density_against_30_digits(sigma: float) -> None:
-    for z in (0.0, 1e-9, 1e-3, 0.3, 1.0, 7.0, 100.0, 1e5):
+    for z in (0.0, 1e-3, 1.0, 30.0, 1e5):
         exact = float(exact_lln_log_density(z, sigma))
         assert float(lln_log_density(-z, sigma)) == pytest.approx(exact, rel=2e-13, abs=2e-13)
 
@@ -185,11 +186,13 @@ def test_a_small_sigma_gives_laplace() -> None:
 
 @pytest.mark.parametrize(("law", "reference"), [(Gaussian, stats.norm), (Laplace, stats.laplace)])
 def test_samples_follow_the_density(law: Any, reference: Any) -> None:
+    """One draw of a long vector of two alternating laws: each coordinate its own, all independent."""
     scale = np.array([0.5, 3.0])
-    sample = draws(law(np.array([1.0, -2.0]), scale), seed=1)
+    sample = law(np.tile([1.0, -2.0], COORDINATES), np.tile(scale, COORDINATES)).sample(np.random.default_rng(1))
+    pairs = sample.reshape(COORDINATES, 2)
     for j, at in enumerate((1.0, -2.0)):
-        assert_follows(sample[:, j], partial(reference.cdf, loc=at, scale=scale[j]))
-    assert stats.spearmanr(sample).pvalue > FALSE_ALARM
+        assert_follows(pairs[:, j], partial(reference.cdf, loc=at, scale=scale[j]))
+    assert stats.spearmanr(pairs).pvalue > FALSE_ALARM
     assert_follows(draws(law(7.0, 0.1), seed=2), lambda x: reference.cdf(x, 7.0, 0.1))
 
 
@@ -216,7 +219,8 @@ def test_l2_laplace_samples_of_a_number() -> None:
 @pytest.mark.parametrize("sigma", [0.05, 0.5, 2.0])
 def test_lln_samples_follow_the_density(sigma: float) -> None:
     """The distribution function by summing the density on a logarithmic scale."""
-    sample = draws(LLN(np.array([1.0, -1.0]), np.array([2.0, 0.1]), sigma), seed=40)
+    law = LLN(np.tile([1.0, -1.0], COORDINATES), np.tile([2.0, 0.1], COORDINATES), sigma)
+    sample = law.sample(np.random.default_rng(40)).reshape(COORDINATES, 2)
     v = np.arange(-45.0, 12 + 12 * sigma, 0.02)
     mass = np.exp(lln_log_density(np.exp(v), sigma) + v) * 0.02
     upper = 0.5 + np.cumsum(mass) - mass / 2
@@ -227,6 +231,7 @@ def test_lln_samples_follow_the_density(sigma: float) -> None:
 
     assert_follows((sample[:, 0] - 1) / 2, cdf)
     assert_follows((sample[:, 1] + 1) / 0.1, cdf)
+    assert stats.spearmanr(np.abs(sample - [1.0, -1.0])).pvalue > FALSE_ALARM
 
 
 # --- finite laws -------------------------------------------------------------------------------------------------------------

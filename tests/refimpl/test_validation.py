@@ -203,8 +203,14 @@ def test_only_numbers_make_arrays(check: Callable[[str, Any], Any], bad: Any) ->
 
 @pytest.mark.parametrize(
     "bad",
-    [np.array([1 + 2j]), [10**400], ["1", "2"], np.array(["2020-01-01"], dtype="datetime64[D]")],
-    ids=["numpy complex", "huge whole number", "text", "dates"],
+    [
+        np.array([1 + 2j]),
+        [10**400],
+        ["1", "2"],
+        np.array(["1", 2.0], dtype=object),
+        np.array(["2020-01-01"], dtype="datetime64[D]"),
+    ],
+    ids=["numpy complex", "huge whole number", "text", "text among objects", "dates"],
 )
 def test_arrays_in_disguise(bad: Any) -> None:
     """An imaginary part must not be dropped, text and dates not be read as numbers, nor another exception raised."""
