@@ -48,6 +48,9 @@ class Domain(Protocol):
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> BoolArray:
         """Which points satisfy the defining inequalities, each allowed an excess of `tolerance`."""
 
+    def surely_contains(self, points: ArrayLike) -> BoolArray:
+        """Which points lie in the set in exact arithmetic, as far as floats can prove it (False within rounding of the edge)."""
+
     def project(self, points: ArrayLike) -> FloatArray:
         """The nearest points of the set in Euclidean norm."""
 
@@ -168,6 +171,10 @@ def _contains(points: ArrayLike, tolerance: float, dimension: int, excess: Exces
     return _like(points, inside)
 
 
+def _surely_contains(points: ArrayLike, dimension: int, excess: Excess) -> BoolArray:
+    return _like(points, excess(_points(points, dimension), 1.0) <= 0)
+
+
 def _project(
     points: ArrayLike, anchor: FloatArray, excess: Excess, nearest: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
@@ -250,6 +257,10 @@ class Ball:
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> BoolArray:
         return _contains(points, tolerance, self.dimension, self._excess)
 
+    def surely_contains(self, points: ArrayLike) -> BoolArray:
+        # The computed norm errs by less than (d/4 + 2)·EPS, relatively: `_excess` allows (d + 4)·EPS.
+        return _surely_contains(points, self.dimension, self._excess)
+
     def project(self, points: ArrayLike) -> FloatArray:
         return _project(points, self.center, self._excess, self._nearest)
 
@@ -318,6 +329,9 @@ class Box:
         inside = (rows >= self.lower - slack) & (rows <= self.upper + slack)
         return _like(points, np.asarray(inside.all(axis=1)))
 
+    def surely_contains(self, points: ArrayLike) -> BoolArray:
+        return self.contains(points)  # comparisons of floats are exact
+
     def project(self, points: ArrayLike) -> FloatArray:
         return _like(points, np.clip(_points(points, self.dimension), self.lower, self.upper))
 
@@ -383,6 +397,10 @@ class L1Ball:
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> BoolArray:
         return _contains(points, tolerance, self.dimension, self._excess)
+
+    def surely_contains(self, points: ArrayLike) -> BoolArray:
+        # The computed sum errs by less than (d/2 + 1)·EPS, relatively: `_excess` allows (d + 4)·EPS.
+        return _surely_contains(points, self.dimension, self._excess)
 
     def project(self, points: ArrayLike) -> FloatArray:
         return _project(points, self.center, self._excess, self._nearest)
@@ -481,6 +499,13 @@ class Ellipsoid:
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> BoolArray:
         return _contains(points, tolerance, self.dimension, self._excess)
+
+    def surely_contains(self, points: ArrayLike) -> BoolArray:
+        # ‖s + e‖ ≤ ‖s‖ + ⟨s, e⟩/‖s‖ + ‖e‖²/2‖s‖, ‖s‖ ≥ ½ (a smaller gauge leaves room of ½).  `_excess` allows for the second
+        # term, and for a relative error of the gauge of which at most half is needed; only a very flat set needs more.
+        last = float(np.square((self.dimension + 8) * EPS * self.axes[-1] / self.axes).sum())
+        more = max(0.0, last - (self.dimension + 8) * EPS / 4)
+        return _surely_contains(points, self.dimension, lambda rows, roundings: self._excess(rows, roundings) + more)
 
     def project(self, points: ArrayLike) -> FloatArray:
         return _project(points, self.center, self._excess, self._nearest)
@@ -745,6 +770,15 @@ class Polytope:
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> BoolArray:
         return _contains(points, tolerance, self.dimension, self._excess)
 
+    def surely_contains(self, points: ArrayLike) -> BoolArray:
+        # Rounding loses less than half of (d + 4)·EPS of the sum of all absolute values, which `_excess` allows for too;
+        # products that underflow lose less than `tiny`, where there are any.
+        rows, tiny = _points(points, self.dimension), float(np.finfo(np.float64).tiny)
+        sizes = np.abs(rows) @ np.abs(self.normals).T + np.abs(self.offsets)
+        products = (rows != 0).astype(np.float64) @ (self.normals.T != 0)
+        allowed = (self.dimension + 4) * EPS * sizes + np.where(products > 0, tiny, 0.0)
+        return _like(points, np.asarray((rows @ self.normals.T - self.offsets + allowed <= 0).all(axis=1)))
+
     def project(self, points: ArrayLike) -> FloatArray:
         return _project(points, self._form.centre, self._excess, self._nearest)
 
@@ -854,6 +888,9 @@ class Localised:
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> BoolArray:
         return np.asarray(self.base.contains(points, tolerance) & self.ball.contains(points, tolerance))
 
+    def surely_contains(self, points: ArrayLike) -> BoolArray:
+        return np.asarray(self.base.surely_contains(points) & self.ball.surely_contains(points))
+
     def _at(self, times: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The points P_base(center + t·v), and how far they are outside the ball (slightly shrunk, for safety)."""
         points = self.base.project(self.center + times[:, np.newaxis] * directions)
@@ -929,6 +966,13 @@ class Localised:
         size = min(self.radius, self.base.max_norm_from(self.center))
         times, points = self._last_inside(units, np.full(len(units), 1e12 * size))
         return points, (points - self.center) / np.maximum(times, 1 / LARGEST_POINT)[:, np.newaxis]
+
+    def ball_parts(self, directions: ArrayLike) -> FloatArray:
+        """The parts ν of the directions u that are normal to the ball where ⟨u, w⟩ is largest, up to rounding."""
+        rows = _rows("directions", directions, self.dimension)
+        norms = _norms(rows)
+        units = rows / np.where(norms > 0, norms, 1.0)[:, np.newaxis]
+        return _like(directions, norms[:, np.newaxis] * self._extreme_points(units)[1])
 
     def support(self, directions: ArrayLike) -> FloatArray:
         """σ(u) ≤ σ_base(u − ν) + ⟨ν, center⟩ + radius·‖ν‖ holds for every ν and is tight for the multiplier's ν."""

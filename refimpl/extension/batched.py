@@ -35,7 +35,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, xlogy
 
 from refimpl.domains import Ball, Domain
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
+from refimpl.extension.curvature import edge_hessians
+from refimpl.extension.smoothing import Smoothed
+from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from refimpl.validation import FloatArray, InputError, between, records, vector
 
 KindArray: TypeAlias = NDArray[np.int8]
@@ -65,11 +67,17 @@ def margin_of_slope(loss: GlmLoss, slope: FloatArray, targets: FloatArray) -> Fl
             return np.asarray(targets + np.cbrt(slope / 4))
         case Logistic():
             return np.asarray(np.log1p(slope) - np.log(-slope))
+        case Smoothed():  # s + μ·v
+            return np.asarray(margin_of_slope(loss.loss, slope, targets[..., 0]) + targets[..., 1] * slope)
     raise _unsupported(loss)
 
 
 def fenchel_gap(loss: GlmLoss, margins: FloatArray, targets: FloatArray, duals: FloatArray) -> FloatArray:
     """φ(m) + φ*(v) − v·m ≥ 0 for v in dom φ*, without cancellation."""
+    if isinstance(loss, Smoothed):  # φ_μ(m) = φ(s) + (m − s)²/(2μ) with m − s = μ·φ_μ'(m)
+        slopes, width = loss.dphi(margins, targets), targets[:, 1]
+        rest = fenchel_gap(loss.loss, margins - width * slopes, targets[:, 0], duals)
+        return rest + width * np.square(slopes - duals) / 2
     v, residuals = duals, margins - targets
     match loss:
         case Affine():
@@ -151,7 +159,7 @@ class BallExtension:
     def gaps(self) -> FloatArray:
         """The three brackets of every record, of shape (n, 3), from the coefficients: their sum is its duality gap."""
         gaps = np.zeros((len(self.values), 3))
-        gaps[:, 0] = fenchel_gap(self.batch.loss, self.margins, self.batch.targets, self.duals)
+        gaps[:, 0] = fenchel_gap(self.batch.glm, self.margins, self.batch.targets, self.duals)
         moved = self.kind == 2
         # In case 2 the slopes of g and w − y are the same: the bracket is what g lacks of the length C.
         gaps[moved, 1] = self.distances[moved] * (self.batch.lipschitz - np.abs(self.duals) * self.batch.norms)[moved]
@@ -180,7 +188,7 @@ class BallExtension:
     def mean_hessian(self) -> FloatArray:
         """The second derivative at w of the mean of f_C, where it exists; at the borders of the cases, of one side."""
         batch, count, d = self.batch, len(self.values), self.offset.size
-        curvature = batch.loss.d2phi(self.margins, batch.targets)
+        curvature = batch.glm.d2phi(self.margins, batch.targets)
         bends = np.zeros(count) if curvature is None else curvature
         xx = np.where(self.kind == 1, bends, 0.0)
         xw, ww, identity = np.zeros(count), np.zeros(count), np.zeros(count)
@@ -201,7 +209,7 @@ class BallExtension:
         batch, norms, duals = self.batch, self.batch.norms[edge], self.duals[edge]
         g, y = self._in_plane(edge)
         give = self.distances[edge] / batch.lipschitz
-        at_kink = batch.loss.is_polyhedral & (np.abs(duals) < 1)
+        at_kink = batch.glm.is_polyhedral & (np.abs(duals) < 1)
         stiffness = np.where(at_kink, np.inf, bends * np.square(norms))
         normal = np.stack([g[0] - duals * norms, g[1]])
         turned = (g[0] * y[0] + g[1] * y[1]) / np.hypot(*g)  # t along the circle's tangent, times R
@@ -256,19 +264,73 @@ class RowExtension:
         """The y of all records, of shape (n, d)."""
         return self.y
 
+    def slopes(self) -> FloatArray:
+        """Of shape (n, d), the p of the minorant f(u) ≥ ⟨p, u⟩ + f(y) − ⟨p, y⟩ − first gap: v·x, and the gradient of a
+        quadratic part at y."""
+        linear = self.duals[:, np.newaxis] * self.batch.features
+        part = self.batch.quadratic_part
+        return linear if part is None else linear + part.gradients(self.y)
+
     def gaps(self) -> FloatArray:
         """The three brackets of every record, of shape (n, 3); the third contains the support's outward rounding."""
         batch, move = self.batch, self.point - self.y
         gaps = np.zeros((len(self.values), 3))
-        gaps[:, 0] = fenchel_gap(batch.loss, self.margins, batch.targets, self.duals)
+        if not isinstance(_without_ridge(batch.loss), Quadratic):
+            gaps[:, 0] = fenchel_gap(batch.glm, self.margins, batch.targets, self.duals)
         distances = _row_lengths(move)
         gaps[:, 1] = np.maximum(batch.lipschitz * distances - np.einsum("ij,ij->i", self.g, move), 0.0)
-        edge = self.kind == 3
+        edge = self.kind == 3 if batch.quadratic_part is None else self.kind > 1
         if edge.any():
-            normals = self.g[edge] - self.duals[edge, np.newaxis] * batch.features[edge]
+            normals = (self.g - self.slopes())[edge]
             reached = np.einsum("ij,ij->i", normals, self.y[edge])
             gaps[edge, 2] = np.maximum(batch.domain.support(normals) - reached, 0.0)
         return gaps
+
+    def mean_hessian(self) -> FloatArray:
+        """The second derivative at w of the mean of f_C, where it exists.
+
+        Elsewhere a positive semidefinite matrix: at the borders of the cases that of one side, and for a minimiser on a
+        face of W where a constraint is active without pressure, that of f_C with y kept on the face, which is larger.
+        A domain whose boundary is not known here counts as if y could not move: then the quadratic function with value,
+        slope and Hessian so found lies above f_C to second order.
+        """
+        batch, count, d = self.batch, len(self.values), self.point.size
+        bends = self._bends()
+        hessian = _weighted_gram(batch.features, np.where(self.kind == 1, bends, 0.0) / count)
+        part = batch.quadratic_part
+        edge = np.flatnonzero(self.kind == 3 if part is None else self.kind > 1)
+        if part is not None:
+            hessian += (1 - edge.size / count) * part.hessian
+        step = max(1, _BLOCK // (d * d))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+            for start in range(0, edge.size, step):
+                rows = edge[start : start + step]
+                hessian += self._edge_hessians(rows, bends[rows]).sum(axis=0) / count
+        return np.asarray((hessian + hessian.T) / 2)
+
+    def _bends(self) -> FloatArray:
+        """φ'' at y."""
+        if isinstance(_without_ridge(self.batch.loss), Quadratic):
+            return np.zeros(len(self.values))
+        curvature = self.batch.glm.d2phi(self.margins, self.batch.targets)
+        return np.zeros(len(self.values)) if curvature is None else curvature
+
+    def _edge_hessians(self, rows: NDArray[np.intp], bends: FloatArray) -> FloatArray:
+        """Of every record, in case 3; with a quadratic part also in case 2."""
+        of, y, g, duals = self.batch, self.y[rows], self.g[rows], self.duals[rows]
+        at_kink = _without_ridge(of.loss).is_polyhedral & (duals != 0) & (np.abs(duals) < 1)
+        softness = np.where(at_kink, 0.0, 1 / bends)
+        give = _row_lengths(self.point - y) / of.lipschitz
+        least = _SMALLEST_MOVE * of.domain.diameter_upper() / of.lipschitz
+        normals = g - duals[:, np.newaxis] * of.features[rows]
+        if of.quadratic_part is not None:
+            from refimpl.extension.penalised import bent_hessians
+
+            normals = normals - of.quadratic_part.gradients(y, rows)
+            inside, give = self.kind[rows] == 2, np.maximum(give, least)
+            return bent_hessians(of, rows, y, normals, g, give, softness, inside)
+        give[give < least] = 0.0
+        return edge_hessians(of.domain, of.features[rows], y, normals, g, give, softness)
 
 
 Extension: TypeAlias = BallExtension | RowExtension
@@ -301,10 +363,38 @@ def _product_gap(left: FloatArray, right: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
+class QuadraticPart:
+    """½(y − x)ᵀA(y − x) + (ω/2)‖y‖², with A = 0 unless the loss is quadratic."""
+
+    quadratic: Quadratic | None
+    weight: float
+    features: FloatArray
+
+    @property
+    def hessian(self) -> FloatArray:
+        ridge = self.weight * np.eye(self.features.shape[1])
+        return ridge if self.quadratic is None else self.quadratic.matrix + ridge
+
+    def gradients(self, y: FloatArray, rows: Part = slice(None)) -> FloatArray:
+        """Of the given records, at one point or at a point for each."""
+        pull = self.weight * y
+        if self.quadratic is None:
+            return np.broadcast_to(pull, self.features[rows].shape)
+        return np.asarray((y - self.features[rows]) @ self.quadratic.matrix + pull)
+
+    def values(self, y: FloatArray) -> FloatArray:
+        """Of all records, at a point for each."""
+        ridge = self.weight / 2 * np.einsum("ij,ij->i", y, y)
+        if self.quadratic is None:
+            return np.asarray(ridge)
+        return np.asarray(np.square((y - self.features) @ self.quadratic.root).sum(axis=1) / 2 + ridge)
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
     """The records of a data set with what does not depend on w.  Made by `batch`."""
 
-    loss: GlmLoss
+    loss: Loss
     domain: Domain
     lipschitz: float  # C
     features: FloatArray  # x, labels multiplied in
@@ -318,28 +408,57 @@ class Batch:
         if not self.domain.contains(point):
             raise InputError(f"w = {point!r}: must lie in the domain")
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-            result = _at_ball(self, point) if isinstance(self.domain, Ball) else _at_any(self, point)
+            result = self._at(point)
         if not np.isfinite(result.values).all():
             raise OverflowError("a value of the extension exceeds the largest float")
         return result
+
+    def _at(self, point: FloatArray) -> Extension:
+        if self.quadratic_part is not None:
+            from refimpl.extension.penalised import penalised
+
+            return penalised(self, point)
+        return _at_ball(self, point) if isinstance(self.domain, Ball) else _at_any(self, point)
+
+    @property
+    def glm(self) -> GlmLoss:
+        """φ."""
+        loss = _without_ridge(self.loss)
+        if isinstance(loss, Quadratic):
+            raise _unsupported(loss)
+        return loss
+
+    @cached_property
+    def quadratic_part(self) -> QuadraticPart | None:
+        """What f has besides φ."""
+        if isinstance(self.loss, GlmLoss):
+            return None
+        loss, weight = (self.loss.loss, self.loss.weight) if isinstance(self.loss, Ridge) else (self.loss, 0.0)
+        return QuadraticPart(loss if isinstance(loss, Quadratic) else None, weight, self.features)
 
     def with_lipschitz(self, lipschitz: float) -> Batch:
         """The same records with another constant C."""
         return replace(self, lipschitz=_constant(lipschitz))
 
 
-def batch(*, loss: GlmLoss, data: ArrayLike, domain: Domain, lipschitz: float) -> Batch:
+def _without_ridge(loss: Loss) -> GlmLoss | Quadratic:
+    return loss.loss if isinstance(loss, Ridge) else loss
+
+
+def batch(*, loss: Loss, data: ArrayLike, domain: Domain, lipschitz: float) -> Batch:
     """Check the records and prepare them for evaluations of f_C, C = `lipschitz`, at many points.
 
     The data are as the loss has them, [features | target or label], with entries of at most 1e60.
     """
-    margin_of_slope(loss, np.array([-0.5]), np.zeros(1))  # refuses a loss that is not known here
+    part = _without_ridge(loss)
+    if not isinstance(part, Quadratic):
+        margin_of_slope(part, np.array([-0.5]), np.zeros(1))  # refuses a loss that is not known here
     table = records("data", data, least=1, columns=loss.columns(domain.dimension))
     if not max(table.max(), -table.min()) <= LARGEST_RECORD:
         raise InputError(f"data: has an entry of size {np.abs(table).max():g}; at most {LARGEST_RECORD:g} is allowed")
-    features = np.ascontiguousarray(loss.signed_features(table))
-    targets = np.ascontiguousarray(loss.split(table)[1])
-    if loss.target == "label":
+    targets = np.ascontiguousarray(part.split(table)[1])
+    features = np.ascontiguousarray(table if isinstance(part, Quadratic) else part.signed_features(table))
+    if not isinstance(part, Quadratic) and part.target == "label":
         targets = np.zeros(len(table))  # φ knows no labels
     centre_margins = features @ domain.center if isinstance(domain, Ball) else np.zeros(len(table))
     return Batch(loss, domain, _constant(lipschitz), features, targets, _row_lengths(features), centre_margins)
@@ -386,12 +505,12 @@ class _Steep:
 
 def _least_slopes(of: Batch, margins: FloatArray) -> tuple[FloatArray, _Steep]:
     """The slope of least size at every margin, and the records for which it is too steep."""
-    low, high = of.loss.dphi_interval(margins, of.targets)
+    low, high = of.glm.dphi_interval(margins, of.targets)
     least = np.clip(0.0, low, high)
     rows = np.flatnonzero(np.abs(least) * of.norms > of.lipschitz)
     sign, norms = np.sign(least[rows]), of.norms[rows]
     duals = sign * (of.lipschitz / norms)
-    flat = margin_of_slope(of.loss, duals, of.targets[rows])
+    flat = margin_of_slope(of.glm, duals, of.targets[rows])
     way = np.maximum(sign * (margins[rows] - flat) / norms, 0.0)
     return least, _Steep(rows, sign, duals * _inside(of), flat, way)
 
@@ -426,7 +545,7 @@ def _at_ball(of: Batch, point: FloatArray) -> BallExtension:
     if rows.size:
         across[rows] = _lengths_across(of.features, of.norms, offset, along, across, rows)
         plane = _Plane(
-            of.loss,
+            of.glm,
             of.lipschitz,
             ball.radius,
             length,
@@ -443,7 +562,7 @@ def _at_ball(of: Batch, point: FloatArray) -> BallExtension:
         edge = plane.solve(_inside(of))
         kind[rows], duals[rows], margins[rows], distances[rows] = 3, edge.duals, edge.margins, edge.distances
         g_x[rows], g_w[rows], y_x[rows], y_w[rows] = edge.g_x, edge.g_w, edge.y_x, edge.y_w
-    values = of.loss.phi(margins, of.targets) + of.lipschitz * distances
+    values = of.glm.phi(margins, of.targets) + of.lipschitz * distances
     return BallExtension(of, offset, values, duals, kind, margins, distances, g_x, g_w, y_x, y_w, along, across)
 
 
@@ -635,7 +754,7 @@ def _middle(low: FloatArray, high: FloatArray) -> FloatArray:
 def _at_any(of: Batch, point: FloatArray) -> RowExtension:
     margins = of.features @ point
     duals, steep = _least_slopes(of, margins)
-    values = of.loss.phi(margins, of.targets).copy()  # affine loss returns the margins themselves
+    values = of.glm.phi(margins, of.targets).copy()  # affine loss returns the margins themselves
     kind = np.ones(len(duals), dtype=np.int8)
     y = np.tile(point, (len(duals), 1))
     g = duals[:, np.newaxis] * of.features
@@ -648,7 +767,7 @@ def _at_any(of: Batch, point: FloatArray) -> RowExtension:
     rows = steep.rows[reached]
     kind[rows], y[rows], duals[rows], margins[rows] = 2, ends[inside], steep.duals[reached], steep.margins[reached]
     g[rows] = duals[rows, np.newaxis] * of.features[rows]
-    values[rows] = of.loss.phi(margins[rows], of.targets[rows]) + of.lipschitz * steep.way[reached]
+    values[rows] = of.glm.phi(margins[rows], of.targets[rows]) + of.lipschitz * steep.way[reached]
 
     left = np.setdiff1d(np.arange(steep.rows.size), reached)
     if left.size:
@@ -710,7 +829,7 @@ class _Rays:
         while live.size:
             middle = np.sqrt(low[live]) * np.sqrt(high[live])
             _, distances, margins = self.at(middle, live)
-            slopes = self.steep.sign[live] * batch.loss.dphi(margins, self.targets[live])
+            slopes = self.steep.sign[live] * batch.glm.dphi(margins, self.targets[live])
             before = slopes * self.norms[live] * distances > batch.lipschitz * middle
             low[live[before]], high[live[~before]] = middle[before], middle[~before]
             live = live[high[live] > low[live] * (1 + 4 * _EPS)]
@@ -722,7 +841,7 @@ class _Rays:
         times = self._crossings()
         # Twice the search's tolerance: a crossing at the edge of what counts as flat must not fall out again.
         y, distances, margins = self.at(times, everything, roundings=2.0)
-        found = batch.loss.phi(margins, self.targets) + batch.lipschitz * distances
+        found = batch.glm.phi(margins, self.targets) + batch.lipschitz * distances
         stays = values <= found  # w itself is as good
         y[stays], distances[stays] = self.point, 0.0
         margins = np.where(stays, self.point_margins[self.steep.rows], margins)
@@ -732,8 +851,8 @@ class _Rays:
         wanted = batch.lipschitz * times / (self.norms * lengths)
         rounding = 4 * _EPS * (np.abs(margins) + np.abs(np.where(np.isfinite(self.steep.way), self.steep.margins, 0.0)))
         rounding = rounding + 4 * self.norms * self.rounding  # more than what counted as flat
-        low = batch.loss.dphi_interval(margins - rounding, self.targets)[0]
-        high = batch.loss.dphi_interval(margins + rounding, self.targets)[1]
+        low = batch.glm.dphi_interval(margins - rounding, self.targets)[0]
+        high = batch.glm.dphi_interval(margins + rounding, self.targets)[1]
         duals = np.clip(self.steep.sign * wanted, low, high)
         g = (self.point - ends) * (np.abs(duals) * self.norms / times)[:, np.newaxis]
         steepness = np.maximum(_row_lengths(g), batch.lipschitz * _inside(batch))
