@@ -724,6 +724,51 @@ def _nearest_in_polytope(target: FloatArray, unit: FloatArray, slack: FloatArray
     raise ArithmeticError("the projection onto the polytope did not meet its optimality conditions")
 
 
+def _nearest_of_many(targets: FloatArray, unit: FloatArray, slack: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Projections onto {unit y ≤ slack} of all rows at once, and which rows are left open.
+
+    Every row has a set of at most d constraints, taken as equations.  A negative multiplier drops a constraint, otherwise the
+    one most violated is added, in the place of one if the set is full; if there is neither, the optimality conditions hold.
+    """
+    count, d = targets.shape
+    nearest, live = targets.copy(), np.arange(count)
+    sets = np.full((count, d), -1)
+    normals, heights = np.vstack([unit, np.zeros(d)]), np.append(slack, 0.0)  # the last stands for no constraint
+    for _ in range(4 * d + 8):
+        chosen, each = sets[live], np.arange(live.size)
+        active, empty = normals[chosen], chosen < 0
+        gram = active @ np.swapaxes(active, 1, 2)
+        gram[:, np.arange(d), np.arange(d)] += empty
+
+        def off(points: FloatArray, active: FloatArray = active, chosen: NDArray[np.intp] = chosen) -> FloatArray:
+            return np.asarray(np.einsum("ijk,ik->ij", active, points) - heights[chosen])[:, :, np.newaxis]
+
+        try:
+            multipliers = np.where(empty, 0.0, np.linalg.solve(gram, off(targets[live]))[:, :, 0])
+            rough = targets[live] - np.einsum("ij,ijk->ik", multipliers, active)
+            # Far targets have lost digits; the equations at least are met again after a second step.
+            again = np.where(empty, 0.0, np.linalg.solve(gram, off(rough))[:, :, 0])
+        except np.linalg.LinAlgError:  # dependent normals
+            break
+        nearest[live] = rough - np.einsum("ij,ijk->ik", again, active)
+        beyond = nearest[live] @ unit.T - slack - (2 * d + 16) * EPS * (1 + slack)
+        worst, weakest = beyond.argmax(axis=1), multipliers.argmin(axis=1)
+        drop = multipliers[each, weakest] < -1e-13 * (1 + np.abs(targets[live]).max(axis=1))
+        add = ~drop & (beyond[each, worst] > 0)
+        sets[live[drop], weakest[drop]] = -1
+        place = empty.argmax(axis=1)
+        full = np.flatnonzero(add & ~empty.any(axis=1))
+        if full.size:  # the multiplier that reaches 0 first as that of the new constraint grows makes way
+            rates = np.linalg.solve(np.swapaxes(active[full], 1, 2), unit[worst[full]][:, :, np.newaxis])[:, :, 0]
+            falling = rates > 1e-12
+            place[full] = np.where(falling, multipliers[full] / np.where(falling, rates, 1.0), np.inf).argmin(axis=1)
+        sets[live[add], place[add]] = worst[add]
+        live = live[drop | add]
+        if not live.size:
+            break
+    return nearest, live
+
+
 @dataclass(frozen=True, eq=False)
 class Polytope:
     """{w : normals w ≤ offsets}, bounded and with a strictly interior point.
@@ -764,8 +809,10 @@ class Polytope:
     def _nearest(self, rows: FloatArray) -> FloatArray:
         form = self._form
         targets = (rows - form.centre) / form.scale
-        nearest = [_nearest_in_polytope(target, form.unit, form.slack) for target in targets]
-        return form.centre + form.scale * np.array(nearest)
+        nearest, open_rows = _nearest_of_many(targets, form.unit, form.slack)
+        for row in open_rows:
+            nearest[row] = _nearest_in_polytope(targets[row], form.unit, form.slack)
+        return form.centre + form.scale * nearest
 
     def contains(self, points: ArrayLike, tolerance: float = 0.0) -> BoolArray:
         return _contains(points, tolerance, self.dimension, self._excess)

@@ -110,8 +110,8 @@ def _divergence(p: FloatArray, m: FloatArray) -> FloatArray:
 
 
 def _unsupported(loss: object) -> InputError:
-    allowed = "affine, hinge, ReLU, absolute, logistic, squared or L4"
-    return InputError(f"loss = {loss!r}: the batched extension knows {allowed} loss")
+    allowed = "affine, hinge, ReLU, absolute, logistic, squared, L4 or quadratic"
+    return InputError(f"loss = {loss!r}: the batched extension knows {allowed} loss, with or without a ridge")
 
 
 # ------------------------------------------------------------------------------------------------------------- results
@@ -451,8 +451,8 @@ def batch(*, loss: Loss, data: ArrayLike, domain: Domain, lipschitz: float) -> B
     The data are as the loss has them, [features | target or label], with entries of at most 1e60.
     """
     part = _without_ridge(loss)
-    if not isinstance(part, Quadratic):
-        margin_of_slope(part, np.array([-0.5]), np.zeros(1))  # refuses a loss that is not known here
+    if not isinstance(part, Affine | Hinge | ReLU | Absolute | Logistic | Squared | L4 | Quadratic):
+        raise _unsupported(loss)
     table = records("data", data, least=1, columns=loss.columns(domain.dimension))
     if not max(table.max(), -table.min()) <= LARGEST_RECORD:
         raise InputError(f"data: has an entry of size {np.abs(table).max():g}; at most {LARGEST_RECORD:g} is allowed")

@@ -24,7 +24,8 @@ from refimpl.domains import EPS
 from refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, margin_of_slope
 from refimpl.extension.curvature import edge_hessians
 from refimpl.extension.smoothing import Smoothed
-from refimpl.validation import FloatArray
+from refimpl.losses import GlmLoss
+from refimpl.validation import FloatArray, InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class Envelope:
     def ends(self) -> FloatArray:
         """f(y)."""
         margins = self.margins - np.einsum("ij,ij->i", self.batch.features, self.point - self.y)
-        return self.batch.loss.phi(margins, self.batch.targets)
+        return glm(self.batch).phi(margins, self.batch.targets)
 
     def mean_value(self) -> float:
         """The mean of f_{C,μ}."""
@@ -65,7 +66,7 @@ class Envelope:
     def minimisers_near(self, point: FloatArray) -> tuple[float, FloatArray]:
         """For another point u, from u itself and y that which gives f(·) + C‖u − ·‖ ≥ f_C(u) the lower value, and the mean."""
         of = self.batch
-        stay = of.loss.phi(of.features @ point, of.targets)
+        stay = glm(of).phi(of.features @ point, of.targets)
         move = self.ends + of.lipschitz * _row_lengths(point - self.y)
         return float(np.mean(np.minimum(stay, move))), np.where((stay <= move)[:, np.newaxis], point, self.y)
 
@@ -99,10 +100,10 @@ class Envelope:
     def _softness(self) -> FloatArray:
         """1/φ'' at y: 0 at a kink, infinite beside it."""
         of = self.batch
-        if of.loss.is_polyhedral:
-            low, high = of.loss.slope_range
+        if glm(of).is_polyhedral:
+            low, high = glm(of).slope_range
             return np.where((self.duals > low) & (self.duals < high), 0.0, np.inf)
-        bends = of.loss.d2phi(margin_of_slope(of.loss, self.duals, of.targets), of.targets)
+        bends = glm(of).d2phi(margin_of_slope(glm(of), self.duals, of.targets), of.targets)
         assert bends is not None
         with np.errstate(divide="ignore"):
             return np.asarray(1 / bends)
@@ -114,6 +115,12 @@ class Envelope:
         give = np.where(long, moves / of.lipschitz, self.mu)
         normals = g - self.duals[part, np.newaxis] * of.features[part]
         return edge_hessians(of.domain, of.features[part], y, normals, np.where(long[:, np.newaxis], g, 0.0), give, softness)
+
+
+def glm(of: Batch) -> GlmLoss:
+    if not isinstance(of.loss, GlmLoss):
+        raise InputError(f"loss = {of.loss!r}: must be a generalised linear loss")
+    return of.loss
 
 
 def envelope(of: Batch, mu: float, point: FloatArray) -> Envelope:
@@ -136,13 +143,13 @@ def _free(of: Batch, mu: float, point: FloatArray, margins: FloatArray) -> tuple
     """Slopes and minimisers as if there were no domain."""
     widths = np.maximum(mu * np.square(of.norms), 1e-290)
     targets = np.column_stack([of.targets, widths])
-    duals = Smoothed(of.loss).dphi(margins, targets)
+    duals = Smoothed(glm(of)).dphi(margins, targets)
     kind = np.ones(len(duals), dtype=np.int8)
     ways = -mu * duals  # y = w + way·x
     steep = np.flatnonzero(np.abs(duals) * of.norms > of.lipschitz)
     kind[steep] = 2
     duals[steep] = np.sign(duals[steep]) * (of.lipschitz / of.norms[steep])
-    ends = margin_of_slope(of.loss, duals[steep], of.targets[steep])
+    ends = margin_of_slope(glm(of), duals[steep], of.targets[steep])
     ways[steep] = (ends - margins[steep]) / np.square(of.norms[steep])
     far = np.abs(ways) * of.norms > 2 * of.domain.diameter_upper()  # outside, wherever it is
     ways[far] = np.sign(ways[far]) * (2 * of.domain.diameter_upper() / of.norms[far])
@@ -161,67 +168,96 @@ class _Rays:
 
     def solve(self) -> tuple[FloatArray, FloatArray]:
         """Slopes v and minimisers y."""
-        of, rows = self.batch, self.rows
-        low, high = of.loss.dphi_interval(self.all_margins[rows], of.targets[rows])
-        slopes = np.clip(0.0, low, high)
-        duals, y = slopes.copy(), np.empty((len(rows), self.point.size))
-        signs, norms = np.sign(slopes), of.norms[rows]
+        of = self.batch
         # If φ keeps its slope up to the end of the short ray, as a polyhedral loss often does, that is the answer.
-        short = self.mu * np.abs(slopes) * norms
-        y[:], reached, steep = self._at(short, np.arange(len(rows)), signs)
-        left = np.flatnonzero(~((steep >= np.abs(slopes) * (1 - EPS)) & (reached <= self.mu * of.lipschitz)))
+        y, moves, slopes = self._at(self.mu * self.steepest, np.arange(len(self.rows)))
+        duals = self.slopes.copy()
+        done = (slopes * self.norms >= self.steepest * (1 - EPS)) & (moves <= self.mu * of.lipschitz)
+        left = np.flatnonzero(~done)
         if left.size:
-            most = np.abs(slopes) * norms * np.maximum(self.mu, of.domain.diameter_upper() / of.lipschitz)
-            duals[left], y[left] = self._search(left, signs, most)
+            most = 2 * self.steepest[left] * np.maximum(self.mu, of.domain.diameter_upper() / of.lipschitz)
+            times = _decreasing_roots(lambda times, live: self._excess(times, left[live]), most)
+            y[left], moves, slopes = self._at(times, left)
+            pull = self._pull(times, moves) / self.norms[left]
+            # At a kink any slope up to the steeper one will do; beside it only that one.
+            kinked = np.where(pull < 1 - 1e-11, pull, 1.0)
+            duals[left] = self.signs[left] * (kinked if glm(of).is_polyhedral else slopes)
         return duals, y
 
-    def _at(self, times: FloatArray, part: NDArray[np.intp], signs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """y(τ), ‖w − y‖ and |φ'| at y."""
-        of, rows = self.batch, self.rows[part]
-        units = (signs[part] / of.norms[rows])[:, np.newaxis] * of.features[rows]
-        y = of.domain.project(self.point - np.minimum(times, 1e60)[:, np.newaxis] * units)
+    @cached_property
+    def norms(self) -> FloatArray:
+        return np.asarray(self.batch.norms[self.rows])
+
+    @cached_property
+    def targets(self) -> FloatArray:
+        return np.asarray(self.batch.targets[self.rows])
+
+    @cached_property
+    def slopes(self) -> FloatArray:
+        """φ' at w, of least size."""
+        return np.clip(0.0, *glm(self.batch).dphi_interval(self.all_margins[self.rows], self.targets))
+
+    @cached_property
+    def signs(self) -> FloatArray:
+        return np.sign(self.slopes)
+
+    @cached_property
+    def steepest(self) -> FloatArray:
+        return np.abs(self.slopes) * self.norms
+
+    def _pull(self, times: FloatArray, moves: FloatArray) -> FloatArray:
+        """s·τ."""
+        return np.asarray(times * np.minimum(1 / self.mu, self.batch.lipschitz / np.maximum(moves, 1e-300)))
+
+    def _ray(self, times: FloatArray, part: NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """y(τ), ‖w − y‖ and ⟨x, y⟩."""
+        x = self.batch.features[self.rows[part]]
+        y = self.batch.domain.project(self.point - np.minimum(times, 1e60)[:, np.newaxis] * self._units(x, part))
         move = self.point - y
-        margins = self.all_margins[rows] - np.einsum("ij,ij->i", of.features[rows], move)
-        return y, _row_lengths(move), np.maximum(signs[part] * of.loss.dphi(margins, of.targets[rows]), 0.0)
+        return y, _row_lengths(move), self.all_margins[self.rows[part]] - np.einsum("ij,ij->i", x, move)
 
-    def _search(self, left: NDArray[np.intp], signs: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The crossing of ‖x‖·|φ'| and s·τ; at a kink the slope is what s·τ asks for, between those on its sides."""
-        of, norms = self.batch, self.batch.norms[self.rows[left]]
+    def _units(self, x: FloatArray, part: NDArray[np.intp]) -> FloatArray:
+        return np.asarray((self.signs[part] / self.norms[part])[:, np.newaxis] * x)
 
-        def excess(times: FloatArray, live: NDArray[np.intp]) -> FloatArray:
-            _, moves, steep = self._at(times, left[live], signs)
-            return np.asarray(
-                steep * norms[live] - times * np.minimum(1 / self.mu, of.lipschitz / np.maximum(moves, 1e-300))
-            )
+    def _at(self, times: FloatArray, part: NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """y(τ), ‖w − y‖ and |φ'| at y."""
+        y, moves, margins = self._ray(times, part)
+        return y, moves, np.maximum(self.signs[part] * glm(self.batch).dphi(margins, self.targets[part]), 0.0)
 
-        before, after = _crossing(excess, most[left])
-        y, moves, steep = self._at(before, left, signs)
-        flat = self._at(after, left, signs)[2]
-        wanted = before * np.minimum(1 / self.mu, of.lipschitz / np.maximum(moves, 1e-300)) / norms
-        return signs[left] * np.clip(wanted, np.minimum(flat, steep), steep), y
+    def _excess(self, times: FloatArray, part: NDArray[np.intp]) -> FloatArray:
+        """Decreasing, and 0 at the crossing of ‖x‖·|φ'| and s·τ.  At a kink |φ'| jumps, but the way left to it does not."""
+        loss, signs, targets = glm(self.batch), self.signs[part], self.targets[part]
+        _, moves, margins = self._ray(times, part)
+        if not loss.is_polyhedral:
+            slopes = signs * loss.dphi(margins, targets) * self.norms[part]
+            return np.asarray((slopes - self._pull(times, moves)) / self.steepest[part])
+        kinks = margin_of_slope(loss, signs / 2, targets)
+        way_left = np.where(np.isfinite(kinks), signs * (margins - kinks) / self.norms[part], np.inf)
+        return np.minimum(way_left / self.batch.domain.diameter_upper(), 1 - self._pull(times, moves) / self.norms[part])
 
 
-def _crossing(
-    excess: Callable[[FloatArray, NDArray[np.intp]], FloatArray], most: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The ends of short intervals in (0, most] where decreasing functions change sign, by interpolation with bisection."""
-    low, high = 1e-18 * most, most.copy()
+def _decreasing_roots(function: Callable[[FloatArray, NDArray[np.intp]], FloatArray], most: FloatArray) -> FloatArray:
+    """The zeros in (0, most] of decreasing functions, by false position (Illinois) with bisection of the logarithm."""
     everything = np.arange(len(most))
-    at_low, at_high = excess(low, everything), excess(high, everything)
+    low, high = 1e-18 * most, most.copy()
+    at_low, at_high = function(low, everything), function(high, everything)
+    roots = np.where(at_low <= 0, low, high)
     live = np.flatnonzero((at_low > 0) & (at_high < 0))
-    high[at_low <= 0], low[at_high >= 0] = low[at_low <= 0], high[at_high >= 0]
-    kept = np.zeros(len(most))  # which end the last steps kept: after two of a kind, bisect
-    while live.size:
-        a, b = low[live], high[live]
-        false = (a * at_high[live] - b * at_low[live]) / (at_high[live] - at_low[live])
-        halve = (np.abs(kept[live]) >= 2) | (b > 16 * a) & (false < a * 4)
-        middle = np.where(b > 4 * a, np.sqrt(a) * np.sqrt(b), (a + b) / 2)
-        trial = np.where(halve | ~((false > a) & (false < b)), middle, false)
-        value = excess(trial, live)
-        up, found = value > 0, value == 0
-        low[live[found]] = trial[found]
-        low[live[up]], at_low[live[up]] = trial[up], value[up]
-        high[live[~up]], at_high[live[~up]] = trial[~up], value[~up]
-        kept[live] = np.where(halve, 0, np.where(up, np.maximum(kept[live], 0) + 1, np.minimum(kept[live], 0) - 1))
-        live = live[high[live] > low[live] * (1 + 1e-13)]
-    return low, high
+    a, b, f, g = low[live], high[live], at_low[live], at_high[live]
+    last = np.zeros(len(live))  # +1 or −1: which end moved last
+    for count in range(1, 200):
+        if not live.size:
+            break
+        wide = (b > 64 * a) | (count % 8 == 0)
+        trial = np.where(wide, np.sqrt(a) * np.sqrt(b), (a * g - b * f) / (g - f))
+        trial = np.where((trial > a) & (trial < b), trial, (a + b) / 2)
+        value = function(trial, live)
+        up = value > 0
+        # The end that stays twice counts half, so that the next trial crosses over to its side.
+        f = np.where(up, value, np.where(last < 0, f / 2, f))
+        g = np.where(up, np.where(last > 0, g / 2, g), value)
+        a, b, last = np.where(up, trial, a), np.where(up, b, trial), np.where(up, 1.0, -1.0)
+        roots[live] = trial
+        keep = (np.abs(value) > 8 * EPS) & (b > a * (1 + 1e-13))
+        live, a, b, f, g, last = live[keep], a[keep], b[keep], f[keep], g[keep], last[keep]
+    return roots

@@ -230,13 +230,16 @@ class Pull:
             y = self.domain.project(self.point - steps)
             return y, np.exp(logs)[:, np.newaxis] * (self.point - y)
 
-        def excess(logs: FloatArray, part: Rows) -> FloatArray:
-            return _row_lengths(at(logs, part)[1]) / self.lipschitz - 1
-
         everything = np.arange(len(forces))
         low = np.full(len(forces), np.log(self.lipschitz / self.size))
         longest = np.log(_row_lengths(forces) / self.size)
-        logs = crossing(excess, low, np.maximum(longest - np.log(_EPS), low))[1]
+        high = np.maximum(longest - np.log(_EPS), low)
+
+        def excess(logs: FloatArray, part: Rows) -> FloatArray:
+            # At the upper end the move is mostly rounding: if nothing crosses before, y is w.
+            return np.where(logs < high[part], _row_lengths(at(logs, part)[1]) / self.lipschitz - 1, 1.0)
+
+        logs = crossing(excess, low, high)[1]
         y = at(logs, everything)[0]
         stays = self._objective(y, forces, level) >= 0
         y[stays] = self.point
