@@ -211,6 +211,15 @@ def gap_upper(problem: Problem, certificate: Certificate) -> float:
     return float(bound) if bound < math.inf else math.inf  # NaN: infinities of both signs met
 
 
+def record_gaps_upper(problem: Problem, certificate: Certificate) -> FloatArray:
+    """Upper bounds of the three brackets' sum, for every record."""
+    _check_form(problem, certificate)
+    step = max(1, 2**15 // problem.dimension)
+    with np.errstate(all="ignore"):
+        blocks = [_record_gaps(problem, certificate, slice(i, i + step)) for i in range(0, problem.size, step)]
+    return np.concatenate(blocks)
+
+
 def _sum(rows: FloatArray) -> FloatArray:
     """The sum of the rows, 64 at a time so that few additions follow each other."""
     return np.asarray(np.add.reduceat(rows, np.arange(0, len(rows), 64)).sum(axis=0))

@@ -36,7 +36,7 @@ import numpy as np
 from refimpl.domains import EPS, Ball, Domain
 from refimpl.domains import _secular_root as secular_root
 from refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
-from refimpl.extension.certificate import Certificate, Problem, gap_upper
+from refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
 from refimpl.extension.envelope import Envelope, envelope
 from refimpl.extension.smoothing import Smoothed
 from refimpl.losses import L4, GlmLoss, Loss, Quadratic, Ridge
@@ -98,8 +98,13 @@ class _State:
     widths: FloatArray | None = None  # of a smoothed loss
 
     @cached_property
+    def slope(self) -> FloatArray:
+        """The mean of the g."""
+        return self.extension.mean_subgradient()
+
+    @cached_property
     def gradient(self) -> FloatArray:
-        return self.extension.mean_subgradient() + self.problem.weight * (self.point - self.problem.anchor)
+        return self.slope + self.problem.weight * (self.point - self.problem.anchor)
 
     @cached_property
     def value(self) -> float:
@@ -112,32 +117,34 @@ class _State:
 
     @cached_property
     def own_gap(self) -> float:
-        """F_μ(w) − min F_μ is at most max over u of −⟨G, u − w⟩ − (λ/2)‖u − w‖², attained at P(w − G/λ)."""
-        weight = self.problem.weight
-        move = self.problem.within.project(self.point - self.gradient / weight) - self.point
-        return float(-self.gradient @ move - weight / 2 * move @ move)
+        """At least F_μ(w) − min F_μ."""
+        return _remainder(self.problem, self.point, self.slope)
 
     @cached_property
     def landing(self) -> tuple[FloatArray, float, FloatArray]:
-        """Of the envelope: the point to answer with, its smoothing gap and its minimisers.
+        """Of the envelope: the point to answer with, its gap and its minimisers.
 
         On the boundary every record holds y back on its own, so the minimiser of F_μ is about μC away from faces that hold back
-        the minimiser of F.  So it is moved in the direction in which the y press, and the lower value of F counts.
+        the minimiser of F.  So it is moved in the direction in which the y press, if that is better.
         """
         found, p = self.extension, self.problem
         assert isinstance(found, Envelope)
         push = found.pressure()
         points = [self.point] + ([_inside(p.within, self.point + 1000 * found.mu * push)] if push.any() else [])
-        covers = [(point, *found.minimisers_near(point)) for point in points]
-        point, value, minimisers = min(covers, key=lambda cover: cover[1] + _penalty(p, cover[0]))
-        return point, value + _penalty(p, point) - found.mean_lower() - _penalty(p, self.point), minimisers
+        gaps = [found.gaps_at(point) for point in points]
+        totals = [
+            float(np.mean(gap)) + _remainder(p, point, self.slope) for point, (gap, _) in zip(points, gaps, strict=True)
+        ]
+        best = int(np.argmin(totals))
+        point, stays = points[best], gaps[best][1]
+        return point, totals[best], np.where(stays[:, np.newaxis], point, found.y)
 
     @cached_property
     def smoothing_gap(self) -> float:
         """About what the slopes of F_μ lack as multipliers for F: a kink in reach costs μ|v|·(steepest slope − |v|) or, if
         w stays where it is, its Fenchel gap."""
         if isinstance(self.extension, Envelope):
-            return self.landing[1]
+            return max(self.landing[1] - self.own_gap, 0.0)
         if self.widths is None:
             return 0.0
         near = np.flatnonzero((self.extension.kind == 1) & (self.widths > 0) & (self.extension.duals != 0))
@@ -147,6 +154,14 @@ class _State:
         moved = self.widths[near] * np.abs(v) * np.maximum(steepest - np.abs(v), 0.0)
         stays = fenchel_gap(loss, self.extension.margins[near], of.targets[near, 0], v)
         return float(np.minimum(moved, stays).sum()) / len(of.norms)
+
+
+def _remainder(problem: Problem, point: FloatArray, slope: FloatArray) -> float:
+    """max over u of −⟨G, u − w⟩ − (λ/2)‖u − w‖², G = slope + λ(w − w0), attained at P(w − G/λ)."""
+    weight = problem.weight
+    gradient = slope + weight * (point - problem.anchor)
+    move = problem.within.project(point - gradient / weight) - point
+    return float(-gradient @ move - weight / 2 * move @ move)
 
 
 def _penalty(problem: Problem, point: FloatArray) -> float:
@@ -264,17 +279,19 @@ class _Search:
         return state
 
     def _along(self, smooth: Smooth, state: _State, step: FloatArray) -> _State | None:
-        """The first point on the way that is not beyond the minimum there or has fallen enough; none if rounding is in
-        the way."""
+        """A point on the way that is not, or not far, beyond the minimum there; none if rounding is in the way.
+
+        It looks at slopes only: the values of extreme records would drown the rest.
+        """
         slope, share = float(state.gradient @ step), 1.0
         if not slope < 0:
             return None
         for _ in range(40):
             trial = self._at(smooth, _inside(self.problem.within, state.point + share * step))
             ahead = float(trial.gradient @ step)
-            if ahead <= 0 or trial.value <= state.value + 1e-4 * share * slope:
+            if ahead <= -slope / 8:
                 return trial
-            share *= min(max(slope / (slope - ahead), 0.1), 0.7)
+            share *= min(max(slope / (slope - ahead), 0.02), 0.9)
         return None
 
     def _model_minimum(self, state: _State) -> FloatArray:
@@ -289,18 +306,21 @@ class _Search:
         return _QuadraticProgram(self.problem.within)
 
     def _certificate(self, state: _State) -> Certificate:
-        """The slopes and subgradients of F_μ with the minimisers of F."""
-        found, point = state.extension, state.point
+        """The slopes and subgradients of F_μ with the minimisers of F.
+
+        On the boundary, where g and v·x need not be equal, the slopes of F itself may be better.
+        """
+        found = state.extension
         if isinstance(found, Envelope):
-            point, _, minimisers = state.landing
-        else:
-            minimisers = (self.batch.at(point) if state.widths is not None else found).minimisers()
-        return Certificate(
-            point=point,
-            duals=found.duals,
-            minimisers=_inside(self.problem.domain, minimisers),
-            subgradients=_shortened(found.subgradients(), self.problem.lipschitz),
-        )
+            point, _, y = state.landing
+            return _certificate(self.problem, point, found.duals, y, found.subgradients())
+        exact = self.batch.at(state.point) if state.widths is not None else found
+        certificate = _certificate(self.problem, state.point, found.duals, exact.minimisers(), found.subgradients())
+        if exact is not found:
+            other = replace(certificate, duals=exact.duals)
+            gaps = record_gaps_upper(self.problem, certificate), record_gaps_upper(self.problem, other)
+            certificate = replace(certificate, duals=np.where(gaps[1] < gaps[0], other.duals, certificate.duals))
+        return certificate
 
     # ------------------------------------------------------------------------------------------- the second stage
 
@@ -367,6 +387,11 @@ def _inside(domain: Domain, points: FloatArray) -> FloatArray:
         rows[outside] = anchor + (1 - pull) * (rows[outside] - anchor)
         pull = min(1.0, 2 * pull)
     return rows.reshape(np.shape(points))
+
+
+def _certificate(problem: Problem, point: FloatArray, duals: FloatArray, y: FloatArray, g: FloatArray) -> Certificate:
+    """With y and g moved into their sets where rounding has left them outside."""
+    return Certificate(point, duals, _inside(problem.domain, y), _shortened(g, problem.lipschitz))
 
 
 def _shortened(rows: FloatArray, longest: float) -> FloatArray:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refimpl.domains import EPS
-from refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, margin_of_slope
+from refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, fenchel_gap, margin_of_slope
 from refimpl.extension.curvature import edge_hessians
 from refimpl.extension.smoothing import Smoothed
 from refimpl.losses import GlmLoss
@@ -52,23 +52,25 @@ class Envelope:
         margins = self.margins - np.einsum("ij,ij->i", self.batch.features, self.point - self.y)
         return glm(self.batch).phi(margins, self.batch.targets)
 
-    def mean_value(self) -> float:
-        """The mean of f_{C,μ}."""
+    def values(self) -> FloatArray:
+        """f_{C,μ}."""
         C, short = self.batch.lipschitz, self.mu * self.batch.lipschitz
         distances = np.where(self.moves <= short, np.square(self.moves) / (2 * self.mu), C * (self.moves - short / 2))
-        return float(np.mean(self.ends + distances))
+        return np.asarray(self.ends + distances)
 
-    def mean_lower(self) -> float:
-        """The mean at w of the functions ⟨g, ·⟩ + const ≤ f_C that v and g prove: f_{C,μ} + (μ/2)‖g‖²."""
-        steepness = np.minimum(self.moves / self.mu, self.batch.lipschitz)
-        return self.mean_value() + self.mu / 2 * float(np.mean(np.square(steepness)))
+    def mean_value(self) -> float:
+        return float(np.mean(self.values()))
 
-    def minimisers_near(self, point: FloatArray) -> tuple[float, FloatArray]:
-        """For another point u, from u itself and y that which gives f(·) + C‖u − ·‖ ≥ f_C(u) the lower value, and the mean."""
+    def gaps_at(self, point: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """What v and g lack, record by record, as multipliers for f_C at another point u, and whether y = u was the better
+        minimiser, not y: the brackets of `batched`, the third from the fact that g − v·x is normal to W at y."""
         of = self.batch
-        stay = glm(of).phi(of.features @ point, of.targets)
-        move = self.ends + of.lipschitz * _row_lengths(point - self.y)
-        return float(np.mean(np.minimum(stay, move))), np.where((stay <= move)[:, np.newaxis], point, self.y)
+        way = point - self.y
+        lengths, along = _row_lengths(way), np.einsum("ij,ij->i", self.g, way)
+        moves = np.maximum(of.lipschitz * lengths - along, 0.0)
+        pressed = along - self.duals * np.einsum("ij,ij->i", of.features, way)
+        stays = fenchel_gap(glm(of), of.features @ point, of.targets, self.duals) + np.maximum(-pressed, 0.0)
+        return np.minimum(moves, stays), stays <= moves
 
     def pressure(self) -> FloatArray:
         """The mean of the normals g − v·x with which records near w press on the boundary."""
@@ -103,9 +105,9 @@ class Envelope:
         if glm(of).is_polyhedral:
             low, high = glm(of).slope_range
             return np.where((self.duals > low) & (self.duals < high), 0.0, np.inf)
-        bends = glm(of).d2phi(margin_of_slope(glm(of), self.duals, of.targets), of.targets)
-        assert bends is not None
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
+            bends = glm(of).d2phi(margin_of_slope(glm(of), self.duals, of.targets), of.targets)
+            assert bends is not None
             return np.asarray(1 / bends)
 
     def _edge_hessians(self, part: NDArray[np.intp], softness: FloatArray) -> FloatArray:
@@ -176,12 +178,13 @@ class _Rays:
         left = np.flatnonzero(~done)
         if left.size:
             most = 2 * self.steepest[left] * np.maximum(self.mu, of.domain.diameter_upper() / of.lipschitz)
-            times = _decreasing_roots(lambda times, live: self._excess(times, left[live]), most)
-            y[left], moves, slopes = self._at(times, left)
+            least = 1e-18 * np.minimum(most, of.domain.diameter_upper())
+            times = _decreasing_roots(lambda times, live: self._excess(times, left[live]), least, most)
+            y[left], moves, _ = self._ray(times, left)
+            # What φ' must be, rather than what it is at the rounded y; beside a kink only the full slope will do.
             pull = self._pull(times, moves) / self.norms[left]
-            # At a kink any slope up to the steeper one will do; beside it only that one.
-            kinked = np.where(pull < 1 - 1e-11, pull, 1.0)
-            duals[left] = self.signs[left] * (kinked if glm(of).is_polyhedral else slopes)
+            full = np.where(pull < 1 - 1e-11, pull, 1.0) if glm(of).is_polyhedral else pull
+            duals[left] = np.clip(self.signs[left] * full, *glm(of).slope_range)
         return duals, y
 
     @cached_property
@@ -236,14 +239,15 @@ class _Rays:
         return np.minimum(way_left / self.batch.domain.diameter_upper(), 1 - self._pull(times, moves) / self.norms[part])
 
 
-def _decreasing_roots(function: Callable[[FloatArray, NDArray[np.intp]], FloatArray], most: FloatArray) -> FloatArray:
-    """The zeros in (0, most] of decreasing functions, by false position (Illinois) with bisection of the logarithm."""
+def _decreasing_roots(
+    function: Callable[[FloatArray, NDArray[np.intp]], FloatArray], least: FloatArray, most: FloatArray
+) -> FloatArray:
+    """The zeros in [least, most] of decreasing functions, by false position (Illinois) with bisection of the logarithm."""
     everything = np.arange(len(most))
-    low, high = 1e-18 * most, most.copy()
-    at_low, at_high = function(low, everything), function(high, everything)
-    roots = np.where(at_low <= 0, low, high)
-    live = np.flatnonzero((at_low > 0) & (at_high < 0))
-    a, b, f, g = low[live], high[live], at_low[live], at_high[live]
+    at_least, at_most = function(least, everything), function(most, everything)
+    roots = np.where(at_least <= 0, least, most)
+    live = np.flatnonzero((at_least > 0) & (at_most < 0))
+    a, b, f, g = least[live], most[live], at_least[live], at_most[live]
     last = np.zeros(len(live))  # +1 or −1: which end moved last
     for count in range(1, 200):
         if not live.size:

@@ -24,7 +24,7 @@ Departures: the loss need not be polyhedral, since the reference certifies smoot
 seen instead of M.  The paper's shares of α are not known; by default ν gets a tenth, the projections a tenth of the rest.
 
 Rounding: bound and ν are rounded outward, the rounding of the mean subgradient included.  That of the projection onto W
-and of the averaging of points, about 1e-16·M·‖w‖ in the bound, is not.
+and of the averaging of points, at most about 1e-16·T·M·‖w‖ in the bound, is not.
 """
 
 from __future__ import annotations

@@ -67,13 +67,23 @@ def penalised(of: Batch, point: FloatArray) -> RowExtension:
         else:
             y[steep], g[steep], duals[steep], edge = _Slopes(of, glm, pull, steep, forces[steep]).solve()
         kind[steep] = np.where(edge, 3, 2)
-        margins[steep] = np.einsum("ij,ij->i", of.features[steep], y[steep])
+        margins[steep] = _margins_near(of, glm, steep, y[steep], duals[steep])
         lengths = np.maximum(_row_lengths(g[steep]), of.lipschitz * _inside(of))
         g[steep] *= (of.lipschitz * _inside(of) / lengths)[:, np.newaxis]
     values = part.values(y) + of.lipschitz * _row_lengths(point - y)
     if glm is not None:
         values = values + glm.phi(margins, of.targets)
     return RowExtension(of, point, values, duals, kind, margins, g, y)
+
+
+def _margins_near(of: Batch, glm: GlmLoss | None, rows: Rows, y: FloatArray, duals: FloatArray) -> FloatArray:
+    """⟨x, y⟩; where only rounding separates it from the margin at which φ has the slope v, as at a kink, it is that one."""
+    margins = np.einsum("ij,ij->i", of.features[rows], y)
+    if glm is None:
+        return np.asarray(margins)
+    exact = margin_of_slope(glm, duals, of.targets[rows])
+    rounding = (y.shape[1] + 8) * _EPS * of.norms[rows] * (_row_lengths(y) + of.domain.diameter_upper())
+    return np.where(np.abs(exact - margins) <= rounding, exact, margins)
 
 
 def _best_slopes(of: Batch, glm: GlmLoss, margins: FloatArray, forces: FloatArray) -> FloatArray:
@@ -115,7 +125,9 @@ class _Slopes:
         flat = self.at(np.zeros(len(self.rows)), everything)[0]
         steepest = self.glm.dphi(np.einsum("ij,ij->i", self.features, flat), self.targets)
         ends = np.minimum(steepest, 0.0), np.maximum(steepest, 0.0)
-        low, high = crossing(lambda slopes, part: self.at(slopes, part)[3], *ends)
+        # Finer than this the force v·x does not change.
+        finest = 1e-3 * _EPS * self.batch.lipschitz / self.batch.norms[self.rows]
+        low, high = crossing(lambda slopes, part: self.at(slopes, part)[3], *ends, resolution=finest)
         y, g, edge, short = self.at(low, everything)
         other_y, other_g, other_edge, over = self.at(high, everything)
         # Between neighbouring slopes y may still move far, where the quadratic part is weak: meet the margin in between.
@@ -316,9 +328,14 @@ class Pull:
 
 
 def crossing(
-    function: Callable[[FloatArray, Rows], FloatArray], low: FloatArray, high: FloatArray
+    function: Callable[[FloatArray, Rows], FloatArray],
+    low: FloatArray,
+    high: FloatArray,
+    *,
+    resolution: FloatArray | float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """The ends, neighbours up to rounding, of intervals where increasing functions change sign (Chandrupatla 1997).
+    """The ends, neighbours up to rounding or closer than the resolution, of intervals where increasing functions change sign
+    (Chandrupatla 1997: inverse quadratic interpolation where it is safe, bisection elsewhere).
 
     The function is given arguments and which of the intervals they belong to.  Where it has one sign, both ends are the end
     of the interval nearer to the change.
@@ -327,27 +344,26 @@ def crossing(
     at_low, at_high = function(low, everything), function(high, everything)
     low, high = np.where(at_high <= 0, high, low), np.where(at_low >= 0, low, high)
     live = np.flatnonzero((at_low < 0) & (at_high > 0))
+    finest = np.broadcast_to(resolution, low.shape)
     a, b, f_a, f_b = high[live], low[live], at_high[live], at_low[live]  # a is the latest point, the change is before b
     share = np.full(live.size, 0.5)
-    for _ in range(2000):
-        if not live.size:
-            break
-        trial = a + share * (b - a)
-        value = function(trial, live)
-        same = (value > 0) == (f_a > 0)
-        c, f_c = np.where(same, a, b), np.where(same, f_a, f_b)
-        b, f_b = np.where(same, b, a), np.where(same, f_b, f_a)
-        a, f_a = trial, value
-        up = value > 0
-        high[live[up]], low[live[~up]] = trial[up], trial[~up]
-        low[live[value == 0]] = high[live[value == 0]] = trial[value == 0]
-        width = high[live] - low[live]
-        least = 2 * _EPS * np.maximum(np.abs(low[live]), np.abs(high[live])) / np.maximum(width, 1e-300)
-        place, level = (a - b) / (c - b), (f_a - f_b) / (f_c - f_b)
-        smooth = (np.square(level) < place) & (np.square(1 - level) < 1 - place)
-        inverse = f_a / (f_b - f_a) * f_c / (f_b - f_c) + (c - a) / (b - a) * f_a / (f_c - f_a) * f_b / (f_c - f_b)
-        share = np.where(smooth & np.isfinite(inverse), inverse, 0.5)
-        share = np.clip(share, np.minimum(least, 0.5), 1 - np.minimum(least, 0.5))
-        going = (least < 0.5) & (width > 0)
-        live, a, b, f_a, f_b, share = live[going], a[going], b[going], f_a[going], f_b[going], share[going]
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        while live.size:
+            trial = a + share * (b - a)
+            value = function(trial, live)
+            same = (value > 0) == (f_a > 0)
+            c, f_c = np.where(same, a, b), np.where(same, f_a, f_b)
+            b, f_b = np.where(same, b, a), np.where(same, f_b, f_a)
+            a, f_a = trial, value
+            high[live] = np.where(value >= 0, trial, high[live])
+            low[live] = np.where(value <= 0, trial, low[live])
+            width = high[live] - low[live]
+            least = np.maximum(2 * _EPS * np.maximum(np.abs(low[live]), np.abs(high[live])), finest[live]) / width
+            place, level = (a - b) / (c - b), (f_a - f_b) / (f_c - f_b)
+            smooth = (np.square(level) < place) & (np.square(1 - level) < 1 - place)
+            inverse = f_a / (f_b - f_a) * f_c / (f_b - f_c) + (c - a) / (b - a) * f_a / (f_c - f_a) * f_b / (f_c - f_b)
+            share = np.where(smooth & np.isfinite(inverse), inverse, 0.5)
+            share = np.clip(share, np.minimum(least, 0.5), 1 - np.minimum(least, 0.5))
+            going = (least < 0.5) & (width > 1e-300)
+            live, a, b, f_a, f_b, share = live[going], a[going], b[going], f_a[going], f_b[going], share[going]
     return low, high

@@ -712,3 +712,101 @@ def test_bad_text_is_refused(text: str) -> None:
 def test_bad_dimension_of_text_is_refused() -> None:
     with pytest.raises(InputError, match="dimension"):
         parse_domain("ball:1", 0)
+
+
+# -------------------------------------------------------------------------------------------- membership beyond doubt
+
+
+def is_member(domain: Domain, point: np.ndarray) -> bool:
+    """In exact rational arithmetic, from the numbers that define the set (an ellipsoid's are its axes and basis)."""
+    w = [Fraction(a) for a in point]
+    match domain:
+        case Ball():
+            return sum((a - Fraction(c)) ** 2 for a, c in zip(w, domain.center, strict=True)) <= Fraction(domain.radius) ** 2
+        case Box():
+            return all(Fraction(b) <= a <= Fraction(c) for b, a, c in zip(domain.lower, w, domain.upper, strict=True))
+        case L1Ball():
+            return sum(abs(a - Fraction(c)) for a, c in zip(w, domain.center, strict=True)) <= Fraction(domain.radius)
+        case Ellipsoid():
+            offset = [a - Fraction(c) for a, c in zip(w, domain.center, strict=True)]
+            along = [sum(o * Fraction(b) for o, b in zip(offset, column, strict=True)) for column in domain.basis.T]
+            return sum((a / Fraction(axis)) ** 2 for a, axis in zip(along, domain.axes, strict=True)) <= 1
+        case Polytope():
+            return all(
+                sum(Fraction(n) * a for n, a in zip(normal, w, strict=True)) <= Fraction(offset)
+                for normal, offset in zip(domain.normals, domain.offsets, strict=True)
+            )
+        case Localised():
+            return is_member(domain.base, point) and is_member(domain.ball, point)
+    raise AssertionError(domain)
+
+
+@settings(deadline=None, max_examples=60)
+@given(domain=any_domain, seed=seeds)
+def test_sure_members_are_members_in_exact_arithmetic(domain: Domain, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    middle = domain.interior_point()
+    edge = domain.project(middle + 3 * domain.diameter_upper() * rng.standard_normal((12, domain.dimension)))
+    assert domain.surely_contains(middle)
+    if not isinstance(domain, Localised):  # a projection that moves a point lands inside whatever the rounding
+        assert domain.surely_contains(edge).all()
+    points = at_the_boundary(domain, middle, edge - middle)
+    assert all(is_member(domain, point) for point in points[domain.surely_contains(points)])
+
+
+def at_the_boundary(domain: Domain, middle: np.ndarray, rays: np.ndarray) -> np.ndarray:
+    """Points of the rays around the place where `contains` changes, in steps of half a rounding."""
+    low, high = np.full((len(rays), 1), 0.5), np.full((len(rays), 1), 2.0)
+    for _ in range(52):
+        inside = domain.contains(middle + (low + high) / 2 * rays)[:, np.newaxis]
+        low, high = np.where(inside, (low + high) / 2, low), np.where(inside, high, (low + high) / 2)
+    return np.vstack([middle + (low + step * domains.EPS / 2) * rays for step in range(-6, 4)])
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, dimension=st.integers(2, 12))
+def test_sure_membership_of_the_flattest_ellipsoids(seed: int, dimension: int) -> None:
+    """Axes from 1e-6 to 1: the rounding of a long offset along the basis is a large part of the short axes."""
+    rng = np.random.default_rng(seed)
+    basis, axes = rotation(rng, dimension), np.concatenate([[1.0], 10.0 ** rng.uniform(-5.8, -5, dimension - 1)])
+    domain = Ellipsoid(rng.standard_normal(dimension), (basis * axes**2) @ basis.T)
+    edge = np.array([domain.support_point(u) for u in rng.standard_normal((8, dimension))])
+    points = at_the_boundary(domain, domain.center, edge - domain.center)
+    assert all(is_member(domain, point) for point in points[domain.surely_contains(points)])
+    assert domain.surely_contains(domain.center + (1 - 1e-6) * (edge - domain.center)).all()
+
+
+def test_sure_membership_of_a_turned_cube_far_from_the_origin() -> None:
+    rng = np.random.default_rng(14)
+    basis, center = rotation(rng, 8), 10 * rng.standard_normal(8)
+    normals = np.vstack([basis, -basis])
+    domain = Polytope(normals, normals @ center + 1)
+    rays = rng.standard_normal((100, 8))
+    points = at_the_boundary(domain, center, rays / (rays @ normals.T).max(axis=1, keepdims=True))
+    assert not all(is_member(domain, point) for point in points[domain.contains(points)])
+    assert all(is_member(domain, point) for point in points[domain.surely_contains(points)])
+
+
+def test_sure_membership_is_exact_where_nothing_rounds() -> None:
+    corner = Polytope(np.vstack([np.eye(2), -np.eye(2)]), [1.0, 1.0, 0.0, 0.0])
+    assert corner.surely_contains([[0.0, 0.5], [0.0, 0.0]]).tolist() == [True, True]
+    tiny = 2.0**-1060
+    slanted = Polytope([[1.0, 1.0], [-(2.0**-40), 2.0**-40], [0.0, -1.0]], [1.0, 0.0, 1.0])
+    # The product of the second facet underflows: the point is outside by 2⁻¹¹⁰⁰.
+    assert slanted.contains([0.0, tiny])
+    assert not slanted.surely_contains([0.0, tiny])
+    box = Box([0.0, 0.0], [1.0, 1.0])
+    assert box.surely_contains([[0.0, 1.0], [0.0, np.nextafter(1.0, 2.0)]]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("kind", LOCAL + NESTED)
+def test_ball_parts_make_the_bound_of_a_localised_support_tight(kind: str) -> None:
+    rng = np.random.default_rng(9)
+    domain = random_domain(kind, 3, rng)
+    assert isinstance(domain, Localised)
+    directions = rng.standard_normal((20, 3))
+    parts = domain.ball_parts(directions)
+    bound = domain.base.support(directions - parts) + domain.ball.support(parts)
+    assert bound == pytest.approx(domain.support(directions), abs=1e-10 * size_of(domain))
+    assert domain.ball_parts(directions[3]) == pytest.approx(parts[3], abs=1e-6)
+    assert not domain.ball_parts(np.zeros(3)).any()

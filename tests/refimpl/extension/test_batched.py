@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import cvxpy
 import mpmath
 import numpy as np
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
 from refimpl.extension.batched import BallExtension, RowExtension, batch, fenchel_gap, margin_of_slope
+from refimpl.extension.smoothing import Smoothed
 from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Squared
 from refimpl.validation import FloatArray, InputError
 
@@ -56,6 +60,16 @@ def make_domain(name: str, rng: np.random.Generator, d: int) -> Domain:
             return Localised(Box(c - 1, c + 1), c, 1.2)
     normals = np.vstack([np.eye(d), -np.eye(d), rng.normal(size=(3, d))])
     return Polytope(normals, normals @ c + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown:
+    """A domain of a type of its own."""
+
+    same_as: Domain
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.same_as, name)
 
 
 def scale_of(extension: BallExtension | RowExtension, domain: Domain) -> FloatArray:
@@ -355,6 +369,86 @@ def test_hessian_against_differences_of_subgradients(loss: GlmLoss) -> None:
     assert edges >= 2
 
 
+def one_record(loss: GlmLoss, rng: np.random.Generator, d: int) -> FloatArray:
+    data = 4 * rng.normal(size=(1, loss.columns(d)))
+    if loss.target == "label":
+        data[0, -1] = np.sign(data[0, -1])
+    return data
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_hessian_in_other_domains_against_differences(name: str) -> None:
+    """Record by record, in case 3, at points around which the face of y does not change."""
+    rng = np.random.default_rng(22)
+    step, edges = 1e-5, 0
+    for trial in range(42 if name in ("box", "l1") else 14):
+        loss, d = LOSSES[trial % 7], int(rng.choice([2, 3]))
+        domain = make_domain(name, rng, d)
+        inside = domain.interior_point()
+        w = inside + 0.5 * (domain.project(inside + 5 * rng.normal(size=d)) - inside)
+        of = batch(loss=loss, data=one_record(loss, rng, d), domain=domain, lipschitz=0.8)
+        found = of.at(w)
+        if found.kind[0] != 3:
+            continue
+        g = found.mean_subgradient()
+        ahead = np.array([of.at(w + step * axis).mean_subgradient() - g for axis in np.eye(d)]).T / step
+        behind = np.array([g - of.at(w - step * axis).mean_subgradient() for axis in np.eye(d)]).T / step
+        size = 1 + np.abs(ahead).max()
+        if np.abs(ahead - behind).max() <= 1e-2 * size:
+            edges += 1
+            assert np.abs((ahead + behind) / 2 - found.mean_hessian()).max() <= 1e-6 * size
+    assert edges >= 3
+
+
+@every_loss
+def test_hessian_of_an_unknown_domain_bounds_from_above(loss: GlmLoss) -> None:
+    """The quadratic with this Hessian lies above f_C to second order, and for a box above the exact one."""
+    rng = np.random.default_rng(23)
+    for _ in range(20):
+        box = make_domain("box", rng, 3)
+        data = np.vstack([one_record(loss, rng, 3) for _ in range(5)])
+        inside = box.interior_point()
+        w = inside + 0.5 * (box.project(inside + 5 * rng.normal(size=3)) - inside)
+        exact_hessian = batch(loss=loss, data=data, domain=box, lipschitz=0.8).at(w).mean_hessian()
+        of = batch(loss=loss, data=data, domain=Unknown(box), lipschitz=0.8)  # type: ignore[arg-type]
+        upper = of.at(w).mean_hessian()
+        assert np.linalg.eigvalsh(exact_hessian)[0] >= -1e-9
+        assert np.linalg.eigvalsh(upper - exact_hessian)[0] >= -1e-7
+
+
+def test_hessian_at_the_boundary_is_finite() -> None:
+    """y = w, or nearly: there the curvature may be infinite, and is bounded."""
+    rng = np.random.default_rng(24)
+    for name in DOMAINS[:4]:
+        domain = make_domain(name, rng, 3)
+        for loss in (Hinge(), Squared()):
+            data = make_data(loss, rng, 30, 3, outliers=name == "box")
+            w = domain.project(domain.interior_point() + 5 * rng.normal(size=3))
+            hessian = batch(loss=loss, data=data, domain=domain, lipschitz=3.0).at(w).mean_hessian()
+            assert np.isfinite(hessian).all()
+            assert np.linalg.eigvalsh(hessian)[0] >= -1e-6
+
+
+@pytest.mark.parametrize("name", ["ball", "box"])
+def test_smoothed_losses(name: str) -> None:
+    """The extension of a Moreau envelope is certified by its own conjugate, and lies below that of the loss."""
+    rng = np.random.default_rng(25)
+    kinds: set[int] = set()
+    for loss in (Hinge(), Absolute(), Logistic(), L4()):
+        domain: Domain = unit_ball(3) if name == "ball" else make_domain(name, rng, 3)
+        of = batch(loss=loss, data=np.clip(make_data(loss, rng, 50, 3), -9, 9), domain=domain, lipschitz=1.3)
+        widths = rng.uniform(0.01, 0.5, size=50)
+        smooth = replace(of, loss=Smoothed(loss), targets=np.column_stack([of.targets, widths]))
+        w = domain.interior_point() + 0.4
+        found, plain = smooth.at(w), of.at(w)
+        kinds |= set(found.kind.tolist())
+        assert np.all(found.gaps() >= 0)
+        assert np.all(found.gaps().sum(axis=1) <= 1e-9 * scale_of(found, domain))
+        assert np.all(found.values <= plain.values + 1e-12)
+        assert np.linalg.eigvalsh(found.mean_hessian())[0] >= -1e-9
+    assert kinds == {1, 2, 3}
+
+
 def test_one_batch_serves_many_points_and_constants() -> None:
     rng = np.random.default_rng(19)
     data = make_data(Hinge(), rng, 30, 2)
@@ -374,4 +468,6 @@ def test_bad_arguments() -> None:
     with pytest.raises(InputError, match="data"):
         batch(loss=Hinge(), data=data * 1e90, domain=unit_ball(2), lipschitz=1.0)
     with pytest.raises(InputError, match="loss"):
-        batch(loss=Quadratic(np.eye(2)), data=data[:, :2], domain=unit_ball(2), lipschitz=1.0)  # type: ignore[arg-type]
+        batch(loss=Smoothed(Hinge()), data=data, domain=unit_ball(2), lipschitz=1.0)
+    with pytest.raises(InputError, match="data"):
+        batch(loss=Quadratic(np.eye(3)), data=data[:, :2], domain=unit_ball(2), lipschitz=1.0)
