@@ -712,6 +712,17 @@ class _Plane:
         slope = growth * self.radius * np.square(sine) + steepness * np.cos(theta) + bend
         return steepness * sine - k, slope, _EPS * (k + error * sine)
 
+    def _breaks(self) -> list[FloatArray]:
+        """The turns to the ends of a smoothed kink, between which Newton's method would have to find its way."""
+        if not (isinstance(self.loss, Smoothed) and self.loss.loss.is_polyhedral) or isinstance(self.loss.loss, Affine):
+            return []
+        kinks, widths = margin_of_slope(self.loss.loss, self.sign / 2, self.targets[:, 0]), self.targets[:, 1]
+        turns = []
+        for slope in self.loss.slope_range:
+            way = self.sign * (kinks + slope * widths - self.start_margins) / (self.norms * self.radius)
+            turns.append(np.arccos(np.clip(np.cos(self.start) - way, -1.0, 1.0)) - self.start)
+        return turns
+
     def _roots(self) -> FloatArray:
         """The sign changes of the tilt on the arc, as turns from its start: Newton's method, with bisection where it
         does not converge fast."""
@@ -723,13 +734,19 @@ class _Plane:
         turn = np.where(at_start >= 0, nothing, whole)
         live = np.flatnonzero((at_start < 0) & (at_end > 0))
         a, b = nothing[live], whole[live]
+        for turns in self._breaks():
+            trial = np.clip(turns[live], a, b)
+            tilt = self._tilt(trial, live)[0]
+            a, b = np.where(tilt < 0, trial, a), np.where(tilt > 0, trial, b)
         trial = -at_start[live] / slope[live]
-        trial = np.where((trial > a) & (trial < b), trial, b / 2)
+        trial = np.where((trial > a) & (trial < b), trial, (a + b) / 2)
         last = b - a
         for _ in range(400):
             tilt, slope, error = self._tilt(trial, live)
             a, b = np.where(tilt < 0, trial, a), np.where(tilt > 0, trial, b)
             following = trial - tilt / slope
+            # Rounding may carry the step beyond an end that is nearly the root.
+            following = np.where(following >= b, b - (b - a) / 256, np.where(following <= a, a + (b - a) / 256, following))
             good = (following > a) & (following < b) & (np.abs(following - trial) < last / 2)
             following = np.where(good, following, _middle(a, b))
             last = np.where(good, np.abs(following - trial), b - a)

@@ -25,29 +25,36 @@ and g that are inside their sets by more than rounding, the second all that are 
 `refimpl.domains`, an ellipsoid as represented by its axes and basis; their extent is taken from there, and in floats
 their support functions too, which are rounded outward.  The elementary functions of numpy and scipy are trusted to be
 within 8 units in the last place.
+
+Records whose numbers floats cannot hold well enough are given in `exact`, with as many bits as they need.  These count, in both
+functions, instead of the record's floats, and are evaluated in ball arithmetic with more than twice their bits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from types import MappingProxyType
 from typing import Any
 
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
 from flint import arb, arb_mat, ctx
 from scipy.optimize import nnls
 from scipy.special import xlog1py, xlogy
 
 from refimpl.domains import EPS, LARGEST_POINT, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from refimpl.extension.refined import ExactRecord, ball_part, facet_weights
 from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from refimpl.validation import FloatArray, InputError, between, positive, records, vector, whole
 
 LARGEST_RECORD = 1e60  # entries of the data
 _TINY = float(np.finfo(np.float64).tiny)  # what underflow can lose in any sum of products here is less
 _SPECK = 1e-290  # beyond what underflow can lose in a record's gap, in units of (1 + C)(1 + diameter)
+_LARGEST_TERM = 2048  # bits: no term of a record's gap is larger, as data and sets have numbers up to 1e60 and 1e50
 _KNOWN = (Affine, Hinge, ReLU, Absolute, Squared, L4, Logistic, Quadratic)
 
 
@@ -141,12 +148,16 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The point w̃ and for every record the dual v (not used for a quadratic loss), the minimiser y, the subgradient g."""
+    """The point w̃ and for every record the dual v (not used for a quadratic loss), the minimiser y, the subgradient g.
+
+    Where `exact` has numbers for a record they are used; its floats must be admissible all the same.
+    """
 
     point: FloatArray  # (d,)
     duals: FloatArray  # (n,)
     minimisers: FloatArray  # (n, d)
     subgradients: FloatArray  # (n, d)
+    exact: Mapping[int, ExactRecord] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def verify(problem: Problem, certificate: Certificate, accuracy: float, *, in_balls: bool = False) -> float:
@@ -172,6 +183,16 @@ def _check_form(problem: Problem, certificate: Certificate) -> None:
         lower, upper = problem.model.slope_range
         inside = (certificate.duals >= lower) & (certificate.duals <= upper)
         _reject("duals", inside, f"must lie in [{lower:g}, {upper:g}]")
+    for i, record in certificate.exact.items():
+        if not (type(i) is int and 0 <= i < n):
+            raise Rejected(f"exact: {i!r} must be the index of a record")
+        numbers = (record.dual, *record.minimiser, *record.subgradient)
+        if not (len(record.minimiser) == len(record.subgradient) == d and all(type(a) is mpmath.mpf for a in numbers)):
+            raise Rejected(f"exact: record {i} must have numbers of mpmath, one dual and {d} of the others")
+        if not all(map(mpmath.isfinite, numbers)):
+            raise Rejected(f"exact: record {i} has a number that is not finite")
+        if isinstance(problem.model, GlmLoss) and not lower <= record.dual <= upper:
+            raise Rejected(f"exact: the dual of record {i} must lie in [{lower:g}, {upper:g}]")
 
 
 def _reject(name: str, good: Any, why: str, *, first: int = 0) -> None:
@@ -196,15 +217,19 @@ def gap_upper(problem: Problem, certificate: Certificate) -> float:
         raise Rejected("point: is not inside the set `within` by more than rounding")
     step = min(n, max(1, 2**15 // d))
     gaps: list[FloatArray] = []
+    exact = _exact_records(problem, certificate)
     pull = np.zeros(d)
     with np.errstate(all="ignore"):
         for start in range(0, n, step):
             rows = slice(start, start + step)
-            gaps.append(_sum(_record_gaps(problem, certificate, rows)))
+            gaps.append(_sum(_all_gaps(problem, certificate, exact, rows)))
             pull += _sum(certificate.subgradients[rows])
+        pull += _exact_shift(certificate, exact)
         move = problem.weight * (certificate.point - problem.anchor)
         slope = pull / n + move
         rounding = (min(64, step) + step // 64 + len(gaps) + 8) * EPS  # no number is part of more additions than these
+        if exact:  # the shift is shorter than 2nC, the sum than nC
+            rounding += 4 * EPS
         error = rounding * C + 4 * EPS * (_length(move) + _length(slope)) + _TINY
         mean_gap = float(np.sum(gaps)) / n * (1 + rounding)
         bound = (mean_gap + _remainder(problem, certificate.point, slope, error)) * (1 + 8 * EPS)
@@ -215,14 +240,35 @@ def record_gaps_upper(problem: Problem, certificate: Certificate) -> FloatArray:
     """Upper bounds of the three brackets' sum, for every record."""
     _check_form(problem, certificate)
     step = max(1, 2**15 // problem.dimension)
+    exact = _exact_records(problem, certificate)
     with np.errstate(all="ignore"):
-        blocks = [_record_gaps(problem, certificate, slice(i, i + step)) for i in range(0, problem.size, step)]
+        blocks = [_all_gaps(problem, certificate, exact, slice(i, i + step)) for i in range(0, problem.size, step)]
     return np.concatenate(blocks)
 
 
 def _sum(rows: FloatArray) -> FloatArray:
     """The sum of the rows, 64 at a time so that few additions follow each other."""
     return np.asarray(np.add.reduceat(rows, np.arange(0, len(rows), 64)).sum(axis=0))
+
+
+def _all_gaps(
+    problem: Problem, certificate: Certificate, exact: Mapping[int, tuple[arb, arb_mat]], rows: slice
+) -> FloatArray:
+    """Upper bounds of the gap of these records, from floats or from their exact numbers."""
+    gaps = _record_gaps(problem, certificate, rows)
+    for i, (gap, _) in exact.items():
+        if rows.start <= i < rows.stop:
+            gaps[i - rows.start] = _float_upper(gap)
+    return gaps
+
+
+def _exact_shift(certificate: Certificate, exact: Mapping[int, tuple[arb, arb_mat]]) -> FloatArray:
+    """What the exact subgradients add to the sum of those in floats, rounded once."""
+    total = arb_mat(len(certificate.point), 1)
+    with ctx.workprec(256):
+        for i, (_, g) in exact.items():
+            total += g - _exact(certificate.subgradients[i])
+    return _floats(total)
 
 
 def _record_gaps(problem: Problem, certificate: Certificate, rows: slice) -> FloatArray:
@@ -392,10 +438,12 @@ def _total(problem: Problem, certificate: Certificate) -> arb:
     w, within = _exact(point), _exact_set(problem.within)
     if not within.contains(w):
         raise Rejected("point: is not in the set `within`")
-    gap_of = _record_gap_in_balls(problem, point)
+    exact, gap_of = _exact_records(problem, certificate), _record_gap_in_balls(problem, w)
     total, pull = arb(0), arb_mat(problem.dimension, 1)
     for i in range(n):
-        gap, g = gap_of(i, certificate.duals[i], certificate.minimisers[i], certificate.subgradients[i])
+        v, y, g = arb(float(certificate.duals[i])), certificate.minimisers[i], _exact(certificate.subgradients[i])
+        gap = gap_of(i, v, w if (y == point).all() else _exact(y), g)
+        gap, g = exact.get(i, (gap, g))
         total += gap
         pull += g
     slope = pull / n + weight * (w - _exact(problem.anchor))
@@ -407,26 +455,35 @@ def _total(problem: Problem, certificate: Certificate) -> arb:
     return total / n + _least(remainders)
 
 
-def _record_gap_in_balls(problem: Problem, point: FloatArray) -> Callable[..., tuple[arb, arb_mat]]:
-    """The gap of a record, and its g as balls, as a function of its index, v, y and g."""
-    domain, minorant = _exact_set(problem.domain), _exact_minorant(problem)
-    diameter, C, w = arb(problem.domain.diameter_upper()), arb(problem.lipschitz), _exact(point)
-    C_squared, short = C * C, EPS * C
+def _exact_records(problem: Problem, certificate: Certificate) -> dict[int, tuple[arb, arb_mat]]:
+    """The gap and the g of the records that are given exactly."""
+    if not certificate.exact:
+        return {}
+    exact = {i: (r.dual, r.minimiser, r.subgradient) for i, r in certificate.exact.items()}
+    longest = max(int(a.man).bit_length() for v, y, g in exact.values() for a in (v, *y, *g))
+    with ctx.workprec(2 * longest + _LARGEST_TERM), mpmath.workprec(longest + 64):
+        gap_of = _record_gap_in_balls(problem, _exact(certificate.point), sharp=True)
+        columns = {i: (arb(v), _column(y), _column(g)) for i, (v, y, g) in exact.items()}
+        return {i: (gap_of(i, v, y, g), g) for i, (v, y, g) in columns.items()}
 
-    def gap(i: int, dual: float, minimiser: FloatArray, subgradient: FloatArray) -> tuple[arb, arb_mat]:
-        g, stays = _exact(subgradient), bool((minimiser == point).all())
-        y = w if stays else _exact(minimiser)
-        if not (stays or domain.contains(y)):  # K, where w is, is part of W
+
+def _record_gap_in_balls(problem: Problem, w: arb_mat, *, sharp: bool = False) -> Callable[..., arb]:
+    """The gap of a record as a function of its index, v, y (the object w itself where it is that point) and g."""
+    domain, minorant = _exact_set(problem.domain, sharp=sharp), _exact_minorant(problem)
+    diameter, C = arb(problem.domain.diameter_upper()), arb(problem.lipschitz)
+    C_squared, short = C * C, 0 if sharp else EPS * C
+
+    def gap(i: int, v: arb, y: arb_mat, g: arb_mat) -> arb:
+        if not (y is w or domain.contains(y)):  # K, where w is, is part of W
             raise Rejected(f"minimisers: record {i} is not in the domain")
         if not _squared(g) <= C_squared:
             raise Rejected(f"subgradients: record {i} is longer than `lipschitz`")
-        p, total = minorant(i, arb(float(dual)), y)
-        if not stays:
+        p, total = minorant(i, v, y)
+        if y is not w:
             total += C * _length_upper(w - y) - _dot(g, w - y)
         u = g - p
         longest = _length_upper(u) * diameter
-        total += longest if longest <= short * diameter else longest.min(domain.support_gap(u, y))
-        return total, g
+        return total + (longest if longest <= short * diameter else longest.min(domain.support_gap(u, y)))
 
     return gap
 
@@ -485,7 +542,8 @@ class _ExactSet:
     support_gap: Callable[[arb_mat, arb_mat], arb]
 
 
-def _exact_set(domain: Domain) -> _ExactSet:
+def _exact_set(domain: Domain, *, sharp: bool = False) -> _ExactSet:
+    """The set; if it is to be sharp, multipliers are guessed in mpmath's working precision instead of floats."""
     match domain:
         case Ball():
             return _exact_ball(domain)
@@ -496,9 +554,9 @@ def _exact_set(domain: Domain) -> _ExactSet:
         case Ellipsoid():
             return _exact_ellipsoid(domain)
         case Polytope():
-            return _exact_polytope(domain)
+            return _exact_polytope(domain, sharp)
         case Localised():
-            return _exact_localised(domain)
+            return _exact_localised(domain, sharp)
     raise InputError(f"domain = {domain!r}: is not known")
 
 
@@ -541,7 +599,7 @@ def _exact_ellipsoid(ellipsoid: Ellipsoid) -> _ExactSet:
     )
 
 
-def _exact_polytope(polytope: Polytope) -> _ExactSet:
+def _exact_polytope(polytope: Polytope, sharp: bool) -> _ExactSet:
     """For every η ≥ 0, ⟨u, w − y⟩ ≤ ⟨η, offsets − normals y⟩ + ‖u − normalsᵀη‖·diameter; tight for the multipliers η."""
     normals, offsets, diameter = _exact(polytope.normals), _exact(polytope.offsets), polytope.diameter_upper()
     transposed = normals.transpose()
@@ -549,10 +607,15 @@ def _exact_polytope(polytope: Polytope) -> _ExactSet:
     def contains(y: arb_mat) -> bool:
         return all(room >= 0 for room in (offsets - normals * y).entries())
 
+    def guesses(u: arb_mat, y: arb_mat) -> list[arb_mat]:
+        if sharp:
+            return [_column(facet_weights(polytope, _midpoints(u), _midpoints(y)))]
+        direction = _floats(u)
+        return [_exact(_multipliers(polytope, direction, at)) for at in (_floats(y), polytope.support_point(direction))]
+
     def support_gap(u: arb_mat, y: arb_mat) -> arb:
-        direction, room = _floats(u), offsets - normals * y
-        guesses = (_multipliers(polytope, direction, at) for at in (_floats(y), polytope.support_point(direction)))
-        bounds = [_dot(eta, room) + _length_upper(u - transposed * eta) * diameter for eta in map(_exact, guesses)]
+        room = offsets - normals * y
+        bounds = [_dot(eta, room) + _length_upper(u - transposed * eta) * diameter for eta in guesses(u, y)]
         return _least([_length_upper(u) * diameter, *bounds])
 
     return _ExactSet(contains, support_gap)
@@ -573,14 +636,19 @@ def _multipliers(polytope: Polytope, direction: FloatArray, point: FloatArray) -
     return np.where(np.isfinite(guess), np.maximum(guess, 0.0), 0.0)
 
 
-def _exact_localised(local: Localised) -> _ExactSet:
+def _exact_localised(local: Localised, sharp: bool) -> _ExactSet:
     """For every ν, σ(u) ≤ σ_base(u − ν) + σ_ball(ν); tight for the part ν of u that is normal to the ball."""
-    base, ball = _exact_set(local.base), _exact_set(local.ball)
+    base, ball = _exact_set(local.base, sharp=sharp), _exact_set(local.ball)
+
+    def guess(u: arb_mat, y: arb_mat) -> arb_mat:
+        if sharp:
+            return _column(ball_part(local, _midpoints(u), _midpoints(y)))
+        with np.errstate(all="ignore"):
+            part = local.ball_parts(_floats(u))
+        return _exact(np.where(np.isfinite(part), part, 0.0))
 
     def support_gap(u: arb_mat, y: arb_mat) -> arb:
-        with np.errstate(all="ignore"):
-            guess = local.ball_parts(_floats(u))
-        part = _exact(np.where(np.isfinite(guess), guess, 0.0))
+        part = guess(u, y)
         split = base.support_gap(u - part, y) + ball.support_gap(part, y)
         return _least([split, base.support_gap(u, y), ball.support_gap(u, y)])
 
@@ -613,6 +681,16 @@ def _is_definite(rows: list[list[arb]], shift: arb) -> bool:
 def _exact(array: FloatArray) -> arb_mat:
     """A matrix, or a vector as one column."""
     return arb_mat(len(array), array.size // len(array), array.ravel().tolist())
+
+
+def _column(entries: Iterable[Any]) -> arb_mat:
+    """The column of these numbers of mpmath, without rounding."""
+    balls = [arb(a) for a in entries]
+    return arb_mat(len(balls), 1, balls)
+
+
+def _midpoints(column: arb_mat) -> Any:
+    return np.array([mpmath.mpf(a._mpf_) for a in column.entries()], dtype=object)
 
 
 def _floats(column: arb_mat) -> FloatArray:

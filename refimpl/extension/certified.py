@@ -12,40 +12,49 @@ the derivative; then μ is divided and so on.  The slopes of F_μ at its minimis
 the true y_i beside them they prove a gap of the order μ² (the number of kinks in reach is itself of the order μ).  Smooth
 losses are smoothed only where a record bends more sharply than 1/μ.
 
-If it does not reach α, which is a matter of extreme data or of rounding, two more stages follow:
-2. Cutting planes: the tangents of mean f_C at the points seen so far, plus (λ/2)‖w − w0‖², are minimised over the set, and
-   the minimiser is the next point.  While the gap exceeds α every new point is at least α/(2C) away from all former ones,
-   so this ends.  The mixture of tangents that is active at the minimum is, record by record, a certificate again.
-3. The same with the worst records evaluated in higher precision, doubled as often as needed (`refined`).
+If rounding is in the way, which is a matter of extreme records, these get numbers of higher precision (`refined`).  If that
+does not help either, cutting planes follow: the tangents of mean f_C at the points seen so far, plus (λ/2)‖w − w0‖², are
+minimised over the set, and the minimiser is the next point.  While the gap exceeds α every new point is at least α/(2C) away
+from all former ones, so in exact arithmetic this ends; the precision is doubled whenever it seems not to.  The mixture of
+tangents that is active at the minimum is, record by record, a certificate again.
 There is no way out with a gap above α, and no substitute answer: either would depend on the data and void the privacy claim.
 An α that no point with float coordinates could be sure to have is refused beforehand, from public parameters alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
 import cvxpy
+import mpmath  # type: ignore[import-untyped]
 import numpy as np
+from mpmath import mpf
+from numpy.typing import NDArray
 
 from refimpl.domains import EPS, Ball, Domain
 from refimpl.domains import _secular_root as secular_root
 from refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
 from refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
 from refimpl.extension.envelope import Envelope, envelope
+from refimpl.extension.refined import ExactRecord, refine
 from refimpl.extension.smoothing import Smoothed
-from refimpl.losses import L4, GlmLoss, Loss, Quadratic, Ridge
+from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Loss, Quadratic, ReLU, Ridge, Squared
 from refimpl.validation import FloatArray, InputError, positive
 
-Stage = Literal["newton", "cutting planes", "refined"]
+Stage = Literal["newton", "newton, refined", "cutting planes"]
 
 _DIVISOR = 8.0  # of μ, from one smoothed problem to the next
 _MOST_STEPS = 30  # of Newton's method on one of them
+_FIRST_BITS = 256  # of refined records
+_MOST_REFINED = 200  # records, while there is hope to do with fewer
+_MOST_PLANES = 150  # before the precision is doubled
 _WARM_SIZE = 4000  # records from which on a sixteenth of them is solved first, for a start
 
 
@@ -76,7 +85,10 @@ def minimise(problem: Problem, accuracy: float) -> Minimiser:
     if goal < (least := accuracy_lower(problem)):
         raise InputError(f"accuracy = {goal!r}: must be at least {least:.3g}, what rounding to floats may cost")
     search = _Search(problem, goal)
-    return search.newton() or search.cutting_planes(search.last)
+    found, bits = search.newton(), _FIRST_BITS
+    while found is None:
+        found, bits = search.cutting_planes(bits), 2 * bits
+    return found
 
 
 def accuracy_for(*, lipschitz: float, weight: float, size: int, kappa: float = 1.0) -> float:
@@ -212,25 +224,65 @@ class _Search:
     evaluations: int = 0
     batch: Batch = field(init=False)
     last: FloatArray = field(init=False)
+    unproved: float | None = None  # the best bound that was not good enough, at the last try
 
     def __post_init__(self) -> None:
         p = self.problem
         self.batch = batch(loss=p.loss, data=p.data, domain=p.domain, lipschitz=p.lipschitz)
 
     def newton(self) -> Minimiser | None:
+        """Newton's method on F_μ for smaller and smaller μ."""
         point, mu = self._start()
         while True:
             state = self._smooth_minimum(point, mu)
-            point = state.point
-            if state.smoothing_gap + state.own_gap <= 0.9 * self.goal:
-                certificate = self._certificate(state)
-                bound = gap_upper(self.problem, certificate)
-                if bound <= self.goal:
-                    return Minimiser(certificate.point, bound, certificate, "newton", self.evaluations)
-            self.last = point
+            point = self.last = state.point
+            hopeful = state.smoothing_gap + state.own_gap <= 0.9 * self.goal
+            found = self._proved(state) if hopeful else None
+            if found is not None:
+                return found
             if mu * self.problem.lipschitz**2 < self.goal / 64:
                 return None  # so little smoothing cannot be what is in the way
-            mu = self._next(mu, state)
+            mu = mu / _DIVISOR if hopeful else self._next(mu, state)
+
+    def _proved(self, state: _State) -> Minimiser | None:
+        """The answer, if a certificate proves it.  Records are refined when less smoothing has not helped."""
+        best = math.inf
+        for certificate in self._certificates(state):
+            bound = gap_upper(self.problem, certificate)
+            if bound <= self.goal:
+                return Minimiser(certificate.point, bound, certificate, "newton", self.evaluations)
+            best = min(best, bound)
+            stuck = self.unproved is not None and not bound < self.unproved / 2
+            worst = self._worst(certificate, bound) if stuck else np.zeros(0, dtype=np.intp)
+            if 0 < worst.size <= _MOST_REFINED:
+                kept = np.flatnonzero(state.extension.kind < 3)
+                refined = self._refined(certificate, worst, kept, _FIRST_BITS)
+                bound = gap_upper(self.problem, refined)
+                if bound <= self.goal:
+                    return Minimiser(refined.point, bound, refined, "newton, refined", self.evaluations)
+        self.unproved = best
+        return None
+
+    def _worst(self, certificate: Certificate, bound: float) -> NDArray[np.intp]:
+        """The records without which the bound would be within 3/4 of the goal; none if that is not for records to do."""
+        none = np.zeros(0, dtype=np.intp)
+        if not isinstance(self.problem.loss, GlmLoss):
+            return none
+        gaps = record_gaps_upper(self.problem, certificate) / self.problem.size
+        if np.isfinite(bound) and bound - gaps.sum() > self.goal / 2:
+            return none
+        order = np.argsort(gaps)
+        return np.asarray(order[np.cumsum(gaps[order]) > self.goal / 4])
+
+    def _refined(self, certificate: Certificate, worst: NDArray[np.intp], kept: NDArray[np.intp], bits: int) -> Certificate:
+        """The certificate with exact numbers for some records; those that are kept keep g = v·x, which a kink near w needs."""
+        p, point = self.problem, certificate.point
+        exact = {int(i): refine(p, point, int(i), bits=bits) for i in worst}
+        for i in np.intersect1d(worst, kept):
+            dual = float(certificate.duals[i]) * (1 - (p.dimension + 16) * EPS)
+            slope = tuple(mpf(dual) * mpf(float(entry)) for entry in p.features[i])
+            exact[int(i)] = ExactRecord(mpf(dual), exact[int(i)].minimiser, slope)
+        return replace(certificate, exact=exact)
 
     def _start(self) -> tuple[FloatArray, float]:
         """Where to begin, and with which μ: the minimiser for a sixteenth of the records, if there are many."""
@@ -261,9 +313,6 @@ class _Search:
     def _at(self, smooth: Smooth, point: FloatArray) -> _State:
         self.evaluations += 1
         return smooth(point)
-
-    def _exactly(self, point: FloatArray) -> _State:
-        return _State(self.problem, point, self.batch.at(point))
 
     def _smooth_minimum(self, point: FloatArray, mu: float) -> _State:
         """The minimiser of F_μ, about as accurately as the smoothing itself is accurate."""
@@ -305,53 +354,119 @@ class _Search:
     def _program(self) -> _QuadraticProgram:
         return _QuadraticProgram(self.problem.within)
 
-    def _certificate(self, state: _State) -> Certificate:
-        """The slopes and subgradients of F_μ with the minimisers of F.
-
-        On the boundary, where g and v·x need not be equal, the slopes of F itself may be better.
-        """
-        found = state.extension
+    def _certificates(self, state: _State) -> Iterator[Certificate]:
+        """The slopes and subgradients of F_μ with the minimisers of F; then those of F itself where they are better."""
+        found, p = state.extension, self.problem
         if isinstance(found, Envelope):
             point, _, y = state.landing
-            return _certificate(self.problem, point, found.duals, y, found.subgradients())
+            yield _certificate(p, point, found.duals, y, found.subgradients())
+            return
         exact = self.batch.at(state.point) if state.widths is not None else found
-        certificate = _certificate(self.problem, state.point, found.duals, exact.minimisers(), found.subgradients())
-        if exact is not found:
-            other = replace(certificate, duals=exact.duals)
-            gaps = record_gaps_upper(self.problem, certificate), record_gaps_upper(self.problem, other)
-            certificate = replace(certificate, duals=np.where(gaps[1] < gaps[0], other.duals, certificate.duals))
-        return certificate
+        smooth = _certificate(p, state.point, found.duals, exact.minimisers(), found.subgradients())
+        if exact is found:
+            yield smooth
+            return
+        gaps = record_gaps_upper(p, smooth)
+        # On the boundary g and v·x need not be equal, and the slopes of F may be better.
+        steeper = replace(smooth, duals=exact.duals)
+        better = record_gaps_upper(p, steeper) < gaps
+        yield replace(smooth, duals=np.where(better, exact.duals, smooth.duals))
+        plain = replace(steeper, subgradients=_shortened(exact.subgradients(), p.lipschitz))
+        better = record_gaps_upper(p, plain) < gaps
+        rows = better[:, np.newaxis]
+        yield replace(
+            smooth,
+            duals=np.where(better, plain.duals, smooth.duals),
+            subgradients=np.where(rows, plain.subgradients, smooth.subgradients),
+        )
 
     # ------------------------------------------------------------------------------------------- the second stage
 
-    def cutting_planes(self, start: FloatArray) -> Minimiser:
+    def cutting_planes(self, bits: int) -> Minimiser | None:
         """Kelley's method on F; the quadratic part of F is kept as it is."""
-        p = self.problem
-        states = [self._at(self._exactly, start)]
-        best = states[0]
-        while True:
-            point, shares = _lowest_model(p, states)
-            states.append(self._at(self._exactly, _inside(self.problem.within, point)))
-            best = min(best, states[-1], key=lambda state: state.value)
-            certificate = self._mixed_certificate(best, states, shares)
+        p, planes = self.problem, [self._plane(self.last, bits)]
+        best = planes[0]
+        while len(planes) <= _MOST_PLANES:
+            point, shares = _lowest_model(p, planes)
+            plane = self._plane(_inside(p.within, point), bits)
+            best = min(best, plane, key=lambda plane: plane.value)
+            self.last = best.point
+            certificate = self._mixed(best, planes, shares, bits)
             bound = gap_upper(p, certificate)
             if bound <= self.goal:
                 return Minimiser(best.point, bound, certificate, "cutting planes", self.evaluations)
+            planes.append(plane)
+        return None
 
-    def _mixed_certificate(self, best: _State, states: list[_State], shares: FloatArray) -> Certificate:
+    def _plane(self, point: FloatArray, bits: int) -> _Plane:
+        self.evaluations += 1
+        found = self.batch.at(point)
+        certificate = _certificate(self.problem, point, found.duals, found.minimisers(), found.subgradients())
+        worst = np.zeros(0, dtype=np.intp)
+        if isinstance(self.problem.loss, GlmLoss):
+            worst = np.flatnonzero(record_gaps_upper(self.problem, certificate) > self.goal / 16)
+        certificate = self._refined(certificate, worst, worst[:0], bits)
+        ordinary = np.setdiff1d(np.arange(self.problem.size), worst)
+        total = Fraction(math.fsum(found.values[ordinary]))
+        for i, record in certificate.exact.items():
+            total += _refined_value(self.problem, point, i, record, bits=bits)
+        return _Plane(self.problem, certificate, total / self.problem.size)
+
+    def _mixed(self, best: _Plane, planes: list[_Plane], shares: FloatArray, bits: int) -> Certificate:
         """The minimisers at the best point, with mixtures of the slopes and subgradients of all."""
-        duals = np.zeros(self.problem.size)
-        subgradients = np.zeros((self.problem.size, self.problem.dimension))
-        for share, state in zip(shares, states, strict=False):  # the newest has no share yet
-            if share > 0:
-                duals += share * state.extension.duals
-                subgradients += share * state.extension.subgradients()
-        return Certificate(
-            best.point,
-            np.clip(duals, *_slope_range(self.problem.loss)),
-            _inside(self.problem.domain, best.extension.minimisers()),
-            _shortened(subgradients, self.problem.lipschitz),
+        p, active = self.problem, [(share, plane) for share, plane in zip(shares, planes, strict=True) if share > 0]
+        duals = sum((share * plane.certificate.duals for share, plane in active), np.zeros(p.size))
+        g = sum((share * plane.certificate.subgradients for share, plane in active), np.zeros((p.size, p.dimension)))
+        mixed = _certificate(
+            p, best.point, np.clip(duals, *_slope_range(p.loss)), best.certificate.minimisers, np.asarray(g)
         )
+        special = set(best.certificate.exact).union(*(plane.certificate.exact for _, plane in active))
+        exact = {i: _mixed_record(i, best, active, bits) for i in special}
+        return replace(mixed, exact=exact)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plane:
+    """A tangent of the mean of f_C: its value at a point, with slopes and subgradients."""
+
+    problem: Problem
+    certificate: Certificate
+    mean: Fraction
+
+    @property
+    def point(self) -> FloatArray:
+        return self.certificate.point
+
+    @cached_property
+    def value(self) -> Fraction:
+        """F."""
+        return self.mean + Fraction(_penalty(self.problem, self.point))
+
+    @cached_property
+    def slope(self) -> FloatArray:
+        g = self.certificate.subgradients
+        extra = [
+            np.array([float(entry) for entry in record.subgradient]) - g[i] for i, record in self.certificate.exact.items()
+        ]
+        return np.asarray((g.sum(axis=0) + sum(extra, np.zeros(g.shape[1]))) / len(g))
+
+    def record(self, i: int) -> ExactRecord:
+        """The numbers of a record, exactly."""
+        c = self.certificate
+        if i in c.exact:
+            return c.exact[i]
+        rows = tuple(tuple(mpf(float(entry)) for entry in row) for row in (c.minimisers[i], c.subgradients[i]))
+        return ExactRecord(mpf(float(c.duals[i])), *rows)
+
+
+def _mixed_record(i: int, best: _Plane, active: list[tuple[float, _Plane]], bits: int) -> ExactRecord:
+    with mpmath.workprec(4 * bits):
+        total = sum(mpf(float(share)) for share, _ in active) * (1 + mpf(2) ** -bits)  # so that no sum is longer than C
+        parts = [(mpf(float(share)) / total, plane.record(i)) for share, plane in active]
+        dual = sum(share * record.dual for share, record in parts)
+        columns = zip(*(record.subgradient for _, record in parts), strict=True)
+        slope = tuple(sum(share * entry for (share, _), entry in zip(parts, column, strict=True)) for column in columns)
+        return ExactRecord(dual, best.record(i).minimiser, slope)
 
 
 def _slope_range(loss: Loss) -> tuple[float, float]:
@@ -359,24 +474,38 @@ def _slope_range(loss: Loss) -> tuple[float, float]:
     return inner.slope_range if isinstance(inner, GlmLoss) else (-math.inf, math.inf)
 
 
-def _lowest_model(problem: Problem, states: list[_State]) -> tuple[FloatArray, FloatArray]:
+def _lowest_model(problem: Problem, planes: list[_Plane]) -> tuple[FloatArray, FloatArray]:
     """The minimiser of the greatest tangent of mean f_C, plus (λ/2)‖w − w0‖², and the tangents' shares in it."""
     w, top = cvxpy.Variable(problem.dimension), cvxpy.Variable()
     steepness = problem.lipschitz * problem.within.diameter_upper()
-    base = min(state.extension.mean_value() for state in states)
-    slopes = np.array([state.extension.mean_subgradient() for state in states]) / steepness
-    heights = np.array([(state.extension.mean_value() - base) / steepness for state in states])
-    heights -= np.array([slope @ state.point for slope, state in zip(slopes, states, strict=True)])
+    base = min(plane.mean for plane in planes)
+    slopes = np.array([plane.slope for plane in planes]) / steepness
+    heights = np.array(
+        [float(plane.mean - base) / steepness - row @ plane.point for row, plane in zip(slopes, planes, strict=True)]
+    )
     below = slopes @ w + heights <= top
     pull = cvxpy.sum_squares(w - problem.anchor) * (problem.weight / (2 * steepness))
     program = cvxpy.Problem(cvxpy.Minimize(top + pull), [below, *problem.within.cvxpy_constraints(w)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-13)
-        program.solve(solver=cvxpy.CLARABEL, accept_unknown=True, **tolerances)
-    shares = np.maximum(below.dual_value, 0.0)
+        with contextlib.suppress(cvxpy.SolverError):
+            program.solve(solver=cvxpy.CLARABEL, accept_unknown=True, **tolerances)
+    shares, point = below.dual_value, w.value
+    if (
+        shares is None
+        or point is None
+        or not (np.isfinite(shares).all() and np.isfinite(point).all() and (shares > 0).any())
+    ):
+        lowest = min(
+            range(len(planes)), key=lambda i: planes[i].value
+        )  # a step down the slope, in place of the model's minimum
+        shares = (np.arange(len(planes)) == lowest).astype(float)
+        gradient = planes[lowest].slope + problem.weight * (planes[lowest].point - problem.anchor)
+        point = planes[lowest].point - gradient / (problem.weight * len(planes))
+    shares = np.maximum(shares, 0.0)
     shares[shares < 1e-12 * shares.max()] = 0.0
-    return np.asarray(w.value), shares / shares.sum()
+    return np.asarray(point), shares / shares.sum()
 
 
 def _inside(domain: Domain, points: FloatArray) -> FloatArray:
@@ -447,3 +576,30 @@ class _QuadraticProgram:
             slope = gradient + vectors @ (eigenvalues * (vectors.T @ (found - point)))
             found = self.domain.project(found - slope / eigenvalues[-1])
         return found
+
+
+def _refined_value(problem: Problem, point: FloatArray, i: int, record: ExactRecord, *, bits: int) -> Fraction:
+    """f(y) + C‖w − y‖ of a refined record."""
+    with mpmath.workprec(4 * bits):
+        x, w = ([mpf(float(entry)) for entry in row] for row in (problem.features[i], point))
+        margin = mpmath.fdot(x, record.minimiser)
+        r = margin - mpf(float(problem.targets[i]))
+        match problem.loss:
+            case Affine():
+                loss = margin
+            case Hinge():
+                loss = max(1 - margin, 0)
+            case ReLU():
+                loss = max(r, 0)
+            case Absolute():
+                loss = abs(r)
+            case Squared():
+                loss = r * r / 2
+            case L4():
+                loss = r**4
+            case _:
+                loss = mpmath.log1p(mpmath.exp(-margin))
+        moved = [a - b for a, b in zip(w, record.minimiser, strict=True)]
+        value = loss + mpf(problem.lipschitz) * mpmath.sqrt(mpmath.fdot(moved, moved))
+        mantissa, exponent = mpmath.mpf(value).man_exp
+        return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -45,6 +45,7 @@ from refimpl.losses import GlmLoss
 from refimpl.validation import FloatArray, InputError
 
 Rows = NDArray[np.intp]
+_MOST_STEPS = 1100  # a bisection through all magnitudes
 
 
 def penalised(of: Batch, point: FloatArray) -> RowExtension:
@@ -257,7 +258,24 @@ class Pull:
         y[stays] = self.point
         # The direction w − y comes from a move long enough to have one.
         g = at(np.minimum(logs, np.maximum(longest - np.log(_SMALLEST_MOVE), low)), everything)[1]
+        rows = np.flatnonzero(stays)
+        if rows.size:
+            g[rows] = self._at_rest(forces[rows], g[rows])
         return y, g
+
+    def _at_rest(self, forces: FloatArray, g: FloatArray) -> FloatArray:
+        """For y = w the subgradient is the limit of (w − P_W(w − t·p))/t.  On a flat boundary longer moves have more digits."""
+        for move in (_SMALLEST_MOVE, 2.0**-18, 2.0**-9):
+            times = (move * self.size / _row_lengths(forces))[:, np.newaxis]
+            other = (self.point - self.domain.project(self.point - times * forces)) / times
+            better = self._slack(other, forces) < self._slack(g, forces)
+            g = np.where(better[:, np.newaxis], other, g)
+        return g
+
+    def _slack(self, g: FloatArray, forces: FloatArray) -> FloatArray:
+        """0 if g − p is normal to W at w."""
+        normals = g - forces
+        return np.asarray(self.domain.support(normals) - normals @ self.point)
 
     def _objective(self, y: FloatArray, forces: FloatArray, level: float) -> FloatArray:
         moves = y - self.point
@@ -348,15 +366,17 @@ def crossing(
     a, b, f_a, f_b = high[live], low[live], at_high[live], at_low[live]  # a is the latest point, the change is before b
     share = np.full(live.size, 0.5)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        while live.size:
+        for _ in range(_MOST_STEPS):
+            if not live.size:
+                break
             trial = a + share * (b - a)
             value = function(trial, live)
             same = (value > 0) == (f_a > 0)
             c, f_c = np.where(same, a, b), np.where(same, f_a, f_b)
             b, f_b = np.where(same, b, a), np.where(same, f_b, f_a)
             a, f_a = trial, value
-            high[live] = np.where(value >= 0, trial, high[live])
-            low[live] = np.where(value <= 0, trial, low[live])
+            high[live] = np.where((value > 0) | (value == 0), trial, high[live])
+            low[live] = np.where(value > 0, low[live], trial)
             width = high[live] - low[live]
             least = np.maximum(2 * _EPS * np.maximum(np.abs(low[live]), np.abs(high[live])), finest[live]) / width
             place, level = (a - b) / (c - b), (f_a - f_b) / (f_c - f_b)

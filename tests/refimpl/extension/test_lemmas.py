@@ -248,11 +248,13 @@ def searched(objective: JointObjective, domain: Domain, region: Domain) -> float
     grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     best, width = region.interior_point(), region.diameter_upper()
     least = risk(best)
-    for _ in range(18):
-        for w in region.project(best + width * grid):
+    for turn in range(24):
+        # Turned each time: a fixed grid would be caught in the valley of a kink.
+        cosine, sine = math.cos(turn), math.sin(turn)
+        for w in region.project(best + width * grid @ np.array([[cosine, sine], [-sine, cosine]])):
             if (value := risk(w)) < least:
                 best, least = w, value
-        width *= 0.6
+        width *= 0.7
     return least
 
 

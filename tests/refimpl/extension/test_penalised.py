@@ -104,8 +104,8 @@ def test_a_weak_ridge_changes_little(name: str) -> None:
     rng = np.random.default_rng(2)
     d, weight = 3, 1e-9
     domain = make_domain(name, rng, d)
-    for glm in GLMS[DOMAINS.index(name) % 2 + 1 :: 3]:
-        data = make_data(Ridge(glm, weight), rng, 6, d)
+    for glm in GLMS[DOMAINS.index(name) % 3 + 1 :: 3]:
+        data = make_data(Ridge(glm, weight), rng, 4, d)
         w = domain.project(domain.interior_point() + rng.normal(size=d))
         plain = batch(loss=glm, data=data, domain=domain, lipschitz=1.1).at(w)
         found = at(Ridge(glm, weight), data, domain, 1.1, w)
@@ -152,7 +152,7 @@ def test_gaps_are_at_rounding_level(name: str) -> None:
     """Where y is next to w on the boundary, the direction between them has half of its digits only."""
     rng = np.random.default_rng(5)
     d, kinds, shares = 3, set(), []
-    for loss in losses(rng, d)[DOMAINS.index(name) % 2 :: 2]:
+    for loss in losses(rng, d)[DOMAINS.index(name) % 3 :: 3]:
         domain, C = make_domain(name, rng, d), float(10 ** rng.uniform(-1, 1))
         w = domain.project(domain.interior_point() + rng.choice([0.1, 3.0]) * rng.normal(size=d))
         found = at(loss, make_data(loss, rng, 10, d), domain, C, w)
@@ -168,7 +168,7 @@ def test_gaps_are_at_rounding_level(name: str) -> None:
     assert np.median(shares) <= 1e-12
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=10)
 @given(
     seed=st.integers(0, 2**32),
     which=st.integers(0, 10),
@@ -200,8 +200,8 @@ def test_records_of_any_size(name: str) -> None:
     rng = np.random.default_rng(6)
     d = 2
     domain = make_domain(name, rng, d)
-    for loss in losses(rng, d)[DOMAINS.index(name) % 3 :: 3]:
-        data = make_data(loss, rng, 8, d)
+    for loss in losses(rng, d)[DOMAINS.index(name) % 4 :: 4]:
+        data = make_data(loss, rng, 7, d)
         data[3:6, :d] *= 1e12
         data[6, :d] = 1e-200
         w = domain.project(domain.interior_point() + rng.choice([0.1, 5.0]) * rng.normal(size=d))
@@ -223,8 +223,7 @@ def test_hessian_against_differences(name: str) -> None:
     """Record by record and along one direction, at points around which the face of y does not change."""
     rng = np.random.default_rng(7)
     step, d, seen = 1e-5, 2, set()
-    chosen = losses(rng, d)[1::2] if name in ("localised", "polytope") else losses(rng, d)[1:] * 2
-    for loss in chosen:
+    for loss in losses(rng, d)[1:] * 2 if name in ("ball", "box") else losses(rng, d)[1::2]:
         domain = make_domain(name, rng, d)
         inside, u = domain.interior_point(), rng.normal(size=d)
         w = inside + 0.5 * (domain.project(inside + 5 * rng.normal(size=d)) - inside)

@@ -1,0 +1,258 @@
+"""The certified minimiser: certificates are never below the true gap, on every loss and domain and on extreme data.
+
+The long version of the first test takes 2000 problems: pytest -m long tests/refimpl/extension/test_certified.py
+"""
+
+from dataclasses import replace
+
+import cvxpy
+import numpy as np
+import pytest
+
+import refimpl.extension.certified as certified
+from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from refimpl.extension.batched import batch
+from refimpl.extension.certificate import Certificate, Problem, Rejected, gap_upper, gap_upper_in_balls, verify
+from refimpl.extension.certified import Minimiser, accuracy_for, accuracy_lower, minimise
+from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from refimpl.validation import InputError
+
+GLM: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Logistic(), Squared(), L4()]
+DOMAINS = ["ball", "box", "l1", "ellipsoid", "polytope"]
+DATA = ["student", "cauchy-like", "outliers", "targets", "duplicates", "zeros"]
+
+
+def domain_of(name: str, d: int, rng: np.random.Generator) -> Domain:
+    centre = 0.3 * rng.normal(size=d)
+    match name:
+        case "ball":
+            return Ball(centre, rng.uniform(0.3, 2))
+        case "box":
+            return Box(centre - rng.uniform(0.2, 1, d), centre + rng.uniform(0.2, 1, d))
+        case "l1":
+            return L1Ball(centre, rng.uniform(0.5, 2))
+        case "ellipsoid":
+            root = rng.normal(size=(d, d))
+            return Ellipsoid(centre, root @ root.T / d + 0.3 * np.eye(d))
+    facets = rng.normal(size=(2 * d, d))
+    facets /= np.linalg.norm(facets, axis=1)[:, np.newaxis]
+    sides = np.vstack([facets, np.eye(d), -np.eye(d)])
+    return Polytope(sides, sides @ centre + rng.uniform(0.4, 1, 4 * d))
+
+
+def data_of(loss: Loss, kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Heavy tails, outliers of 1e12, duplicated and zero rows."""
+    tail = 0.7 if kind == "cauchy-like" else 2.0
+    features = rng.standard_t(tail, size=(n, d))
+    scores = features @ rng.normal(size=d) + rng.standard_t(tail, size=n)
+    if kind == "outliers":
+        features[0] *= 1e12
+    if kind == "targets":
+        scores[0] *= 1e12
+    if kind == "duplicates":
+        features[1:] = features[rng.integers(0, 2, n - 1)]
+    if kind == "zeros":
+        features[: n // 2] = 0.0
+    if loss.columns(d) == d:
+        return features
+    inner = loss.loss if isinstance(loss, Ridge) else loss
+    assert isinstance(inner, GlmLoss)
+    return np.column_stack([features, np.where(scores > 0, 1.0, -1.0) if inner.target == "label" else scores])
+
+
+def random_problem(seed: int) -> tuple[Problem, float]:
+    """A problem and an accuracy; every loss, domain and kind of data comes up, W and W ∩ ball."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 14)), int(rng.integers(1, 5))
+    losses: list[Loss] = [*GLM, Quadratic(np.diag(rng.uniform(0.1, 2, d))), Ridge(GLM[seed % 6 + 1], 0.3)]
+    loss = losses[seed % len(losses)]
+    domain = domain_of(DOMAINS[seed // len(losses) % len(DOMAINS)], d, rng)
+    kind = DATA[int(rng.integers(0, len(DATA)))]
+    if not isinstance(loss, GlmLoss) and kind in ("outliers", "targets"):
+        kind = "student"
+    anchor = domain.project(domain.interior_point() + 0.3 * rng.normal(size=d))
+    centre = domain.project(domain.interior_point() + 0.2 * rng.normal(size=d))
+    within = Localised(domain, centre, rng.uniform(0.1, 0.6)) if rng.uniform() < 0.4 else None
+    lipschitz, weight = 10.0 ** rng.uniform(-1, 1), 10.0 ** rng.uniform(-1.5, 0.5)
+    problem = Problem(loss, data_of(loss, kind, n, d, rng), domain, lipschitz, weight, anchor, within)
+    accuracy = accuracy_for(lipschitz=lipschitz, weight=weight, size=n, kappa=10.0 ** rng.uniform(-2, 0))
+    return problem, accuracy
+
+
+def joint_minimiser(problem: Problem) -> np.ndarray | None:
+    """w of the joint problem by Clarabel at tolerance 1e-12, moved into the set; nothing if it fails."""
+    n, d = problem.size, problem.dimension
+    w, y = cvxpy.Variable(d), cvxpy.Variable((n, d))
+    terms = [
+        problem.loss.cvxpy_expression(y[i], problem.data[i]) + problem.lipschitz * cvxpy.norm(w - y[i], 2) for i in range(n)
+    ]
+    objective = sum(terms) / n + problem.weight / 2 * cvxpy.sum_squares(w - problem.anchor)
+    constraints = problem.within.cvxpy_constraints(w)
+    for i in range(n):
+        constraints += problem.domain.cvxpy_constraints(y[i])
+    tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
+    program = cvxpy.Problem(cvxpy.Minimize(objective), constraints)
+    try:
+        program.solve(solver=cvxpy.CLARABEL, accept_unknown=True, **tolerances)
+    except cvxpy.SolverError:
+        return None
+    if w.value is None or not np.isfinite(w.value).all():
+        return None
+    return np.asarray(problem.within.project(w.value))
+
+
+def gap_lower(problem: Problem, point: np.ndarray, other: np.ndarray) -> float:
+    """F(point) − F* is at least F(point) − F(other), and that, by strong convexity at the other point, at least
+    ⟨G, point − other⟩ + (λ/2)‖point − other‖² less the gap of the subgradients there.  No values are subtracted."""
+    found = batch(loss=problem.loss, data=problem.data, domain=problem.domain, lipschitz=problem.lipschitz).at(other)
+    slope = found.mean_subgradient() + problem.weight * (other - problem.anchor)
+    step = point - other
+    return float(slope @ step + problem.weight / 2 * step @ step - found.gaps().sum(axis=1).mean())
+
+
+def check(seed: int) -> tuple[float, float, str]:
+    problem, accuracy = random_problem(seed)
+    found = minimise(problem, accuracy)
+    assert found.gap_upper <= accuracy
+    assert problem.within.contains(found.point)
+    assert gap_upper(problem, found.certificate) == found.gap_upper
+    finer = minimise(problem, max(accuracy / 1e3, accuracy_lower(problem)))
+    others = [finer.point] + [other for other in [joint_minimiser(problem)] if other is not None]
+    lower = max(gap_lower(problem, found.point, other) for other in others)
+    assert lower <= found.gap_upper
+    return lower, found.gap_upper, found.stage
+
+
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("part", range(9))
+def test_certificates_are_never_below_the_true_gap(part: int) -> None:
+    for seed in range(part * 5, part * 5 + 5):
+        check(seed)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+@pytest.mark.parametrize("part", range(100))
+def test_certificates_are_never_below_the_true_gap_in_2000_problems(part: int) -> None:
+    for seed in range(1000 + part * 20, 1000 + part * 20 + 20):
+        check(seed)
+
+
+def example(loss: Loss | None = None, n: int = 60, d: int = 3) -> Problem:
+    rng = np.random.default_rng(1)
+    loss = loss or Hinge()
+    return Problem(loss, data_of(loss, "student", n, d, rng), Ball(np.zeros(d), 1.0), 2.0, 0.3, np.zeros(d))
+
+
+def test_ball_arithmetic_agrees_and_is_sharper() -> None:
+    problem = example()
+    found = minimise(problem, 1e-9)
+    exact = gap_upper_in_balls(problem, found.certificate)
+    assert 0 <= exact <= found.gap_upper <= exact + 1e-13
+
+
+def test_a_solver_that_trusts_its_own_tolerance_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant believes the size of its last gradient; the verifier does not."""
+    problem, accuracy = example(), 1e-8
+    monkeypatch.setattr(certified, "gap_upper", lambda *_: accuracy / 2)
+    monkeypatch.setattr(certified._State, "own_gap", 0.0)
+    monkeypatch.setattr(certified._State, "smoothing_gap", 0.0)
+    claimed = minimise(problem, accuracy)
+    assert claimed.gap_upper <= accuracy
+    with pytest.raises(Rejected, match="proves a gap of"):
+        verify(problem, claimed.certificate, accuracy)
+    with pytest.raises(Rejected, match="proves a gap of"):
+        verify(problem, claimed.certificate, accuracy, in_balls=True)
+
+
+def tampered(found: Minimiser, problem: Problem) -> list[Certificate]:
+    good = found.certificate
+    outside = good.minimisers.copy()
+    outside[3] = 1.001
+    longer = good.subgradients.copy()
+    longer[5] *= problem.lipschitz * 1.0001 / np.linalg.norm(longer[5])
+    beyond = good.duals.copy()
+    beyond[2] = 0.5
+    elsewhere = good.point + 0.05
+    return [
+        replace(good, minimisers=outside),
+        replace(good, subgradients=longer),
+        replace(good, duals=beyond),
+        replace(good, point=elsewhere),
+        replace(good, duals=np.roll(good.duals, 1)),
+        replace(good, subgradients=np.zeros_like(good.subgradients)),
+        replace(good, point=good.point * np.nan),
+    ]
+
+
+def test_tampered_certificates_are_rejected() -> None:
+    problem = example()
+    found = minimise(problem, 1e-8)
+    assert verify(problem, found.certificate, 1e-8) == found.gap_upper
+    for certificate in tampered(found, problem):
+        with pytest.raises(Rejected):
+            verify(problem, certificate, 1e-8)
+    other = replace(problem, data=problem.data[::-1].copy())
+    with pytest.raises(Rejected):
+        verify(other, found.certificate, 1e-8)
+
+
+@pytest.mark.parametrize("loss", [Hinge(), Squared(), Logistic()], ids=["hinge", "squared", "logistic"])
+def test_cutting_planes_alone_reach_the_same_point(loss: GlmLoss) -> None:
+    problem, accuracy = example(loss), 1e-6
+    by_newton = minimise(problem, accuracy)
+    search = certified._Search(problem, accuracy)
+    search.last = problem.within.project(problem.anchor)
+    by_planes = search.cutting_planes()
+    assert by_planes is not None
+    assert by_planes.stage == "cutting planes"
+    assert gap_upper(problem, by_planes.certificate) <= accuracy
+    apart = np.linalg.norm(by_newton.point - by_planes.point)
+    assert apart <= 2 * np.sqrt(2 * accuracy / problem.weight)
+
+
+def test_many_records_start_from_few() -> None:
+    problem = example(n=5000)
+    found = minimise(problem, accuracy_for(lipschitz=2.0, weight=0.3, size=5000))
+    assert found.stage == "newton"
+    assert found.evaluations <= 25
+
+
+def test_the_answer_does_not_depend_on_earlier_ones() -> None:
+    problem = example(Absolute())
+    assert np.array_equal(minimise(problem, 1e-7).point, minimise(problem, 1e-7).point)
+
+
+def test_accuracy() -> None:
+    problem = example()
+    with pytest.raises(InputError, match="accuracy = 1e-30: must be at least"):
+        minimise(problem, 1e-30)
+    for bad in (0.0, -1.0, np.nan):
+        with pytest.raises(InputError, match="accuracy"):
+            minimise(problem, bad)
+    alpha = accuracy_for(lipschitz=2.0, weight=0.3, size=50, kappa=0.5)
+    assert np.sqrt(2 * alpha / 0.3) == pytest.approx(0.5 * 2.0 / (0.3 * 50))
+    assert minimise(problem, 2 * accuracy_lower(problem)).gap_upper <= 2 * accuracy_lower(problem)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"lipschitz": 0.0}, "lipschitz"),
+        ({"lipschitz": -1.0}, "lipschitz"),
+        ({"weight": 0.0}, "weight"),
+        ({"weight": np.inf}, "weight"),
+        ({"anchor": np.array([2.0, 0, 0])}, "anchor"),
+        ({"data": np.full((4, 4), np.nan)}, "data"),
+        ({"data": np.full((4, 3), 1.0)}, "data"),
+        ({"within": Ball(np.zeros(3), 0.5)}, "within"),
+    ],
+)
+def test_bad_input(change: dict[str, object], match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        replace(example(), **change)  # type: ignore[arg-type]
+
+
+def test_a_centre_outside_the_domain_leaves_no_intersection() -> None:
+    with pytest.raises(InputError, match="center: must lie in the base domain"):
+        Localised(Ball(np.zeros(3), 1.0), np.array([3.0, 0, 0]), 0.5)
