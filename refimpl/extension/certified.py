@@ -253,7 +253,7 @@ class _Search:
                 return Minimiser(certificate.point, bound, certificate, "newton", self.evaluations)
             best = min(best, bound)
             stuck = self.unproved is not None and not bound < self.unproved / 2
-            worst = self._worst(certificate, bound) if stuck else np.zeros(0, dtype=np.intp)
+            worst = self._worst(certificate) if stuck else np.zeros(0, dtype=np.intp)
             if 0 < worst.size <= _MOST_REFINED:
                 kept = np.flatnonzero(state.extension.kind < 3)
                 refined = self._refined(certificate, worst, kept, _FIRST_BITS)
@@ -263,14 +263,14 @@ class _Search:
         self.unproved = best
         return None
 
-    def _worst(self, certificate: Certificate, bound: float) -> NDArray[np.intp]:
+    def _worst(self, certificate: Certificate) -> NDArray[np.intp]:
         """The records without which the bound would be within 3/4 of the goal; none if that is not for records to do."""
         none = np.zeros(0, dtype=np.intp)
         if not isinstance(self.problem.loss, GlmLoss):
             return none
-        gaps = record_gaps_upper(self.problem, certificate) / self.problem.size
-        if np.isfinite(bound) and bound - gaps.sum() > self.goal / 2:
+        if _remainder(self.problem, certificate.point, certificate.subgradients.mean(axis=0)) > self.goal / 2:
             return none
+        gaps = record_gaps_upper(self.problem, certificate) / self.problem.size
         order = np.argsort(gaps)
         return np.asarray(order[np.cumsum(gaps[order]) > self.goal / 4])
 

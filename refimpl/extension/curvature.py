@@ -35,7 +35,7 @@ def edge_hessians(
     """
     identity = np.eye(x.shape[1])
     tangent, roots = _boundary(domain, y, normals)
-    roots = roots @ tangent
+    roots = np.clip(roots @ tangent, -1e120, 1e120)
     give = give[:, np.newaxis, np.newaxis]
     n = _directions(g)[:, :, np.newaxis]
     n_tangent = tangent @ n
@@ -43,7 +43,9 @@ def edge_hessians(
     depth = np.maximum(np.square(n_normal).sum(axis=1, keepdims=True), 1e-12)
     shear = tangent - n_tangent @ _turned(n_normal) / depth
     inverse = tangent + n_tangent @ _turned(n_tangent) / depth
-    held = np.linalg.inv(np.eye(roots.shape[1]) + give * (roots @ inverse @ _turned(roots)))
+    # The eigenvalues are ≥ 1, whatever the rounding of extreme pressures makes of them.
+    levels, vectors = np.linalg.eigh(np.eye(roots.shape[1]) + give * (roots @ inverse @ _turned(roots)))
+    held = (vectors / np.maximum(levels, 1.0)[:, np.newaxis, :]) @ _turned(vectors)
     boundary = _turned(roots) @ held @ roots
     along = tangent @ x[:, :, np.newaxis]
     bent = along - give * (boundary @ inverse @ along)

@@ -198,7 +198,8 @@ class _Rays:
     @cached_property
     def slopes(self) -> FloatArray:
         """φ' at w, of least size."""
-        return np.clip(0.0, *glm(self.batch).dphi_interval(self.all_margins[self.rows], self.targets))
+        low, high = glm(self.batch).dphi_interval(self.all_margins[self.rows], self.targets)
+        return np.asarray(np.clip(0.0, low, high))
 
     @cached_property
     def signs(self) -> FloatArray:

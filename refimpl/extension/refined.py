@@ -63,7 +63,7 @@ def refine(problem: Problem, point: FloatArray, index: int, *, bits: int) -> Exa
         raise InputError(f"loss = {loss!r}: must be generalised linear; others are not refined")
     record = whole("index", index, least=0, most=problem.size - 1)
     far = domain.max_norm_from(np.zeros(domain.dimension)) / domain.diameter_upper()
-    precision = 2 * whole("bits", bits, least=64) + _GUARD + int(mpmath.mag(far))
+    precision = 2 * whole("bits", bits, least=64) + _GUARD + max(0, int(mpmath.mag(far)))
     w = exact(vector("point", point, size=domain.dimension))
     x, t = exact(problem.features[record]), mpf(float(problem.targets[record]))
     with mpmath.workprec(precision):

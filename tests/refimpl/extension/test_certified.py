@@ -203,7 +203,7 @@ def test_cutting_planes_alone_reach_the_same_point(loss: GlmLoss) -> None:
     by_newton = minimise(problem, accuracy)
     search = certified._Search(problem, accuracy)
     search.last = problem.within.project(problem.anchor)
-    by_planes = search.cutting_planes()
+    by_planes = search.cutting_planes(256)
     assert by_planes is not None
     assert by_planes.stage == "cutting planes"
     assert gap_upper(problem, by_planes.certificate) <= accuracy

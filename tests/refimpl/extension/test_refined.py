@@ -1,0 +1,287 @@
+"""Records in many bits: certified by ball arithmetic, for every loss, every domain and extreme data."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mpf
+
+from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from refimpl.extension import refined as module
+from refimpl.extension.batched import batch
+from refimpl.extension.certificate import Certificate, Problem, record_gaps_upper
+from refimpl.extension.refined import ExactRecord, crossing, refine
+from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from refimpl.validation import FloatArray, InputError
+
+GLMS: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Squared(), L4(), Logistic()]
+TRIANGLE = Polytope(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, 1.0]))
+SQUARE = Box(-np.ones(2), np.ones(2))
+DISC = Ball(np.zeros(2), 1.0)
+
+# Sets in the plane, and points that lie exactly on an edge and at a vertex, or on the boundary where there is none.
+SETS: dict[str, tuple[Domain, list[list[float]]]] = {
+    "ball": (DISC, [[1.0, 0.0], [-0.6, 0.8]]),
+    "box": (SQUARE, [[1.0, 0.25], [-1.0, 1.0]]),
+    "l1": (L1Ball(np.zeros(2), 1.0), [[0.5, 0.5], [0.0, -1.0]]),
+    "ellipsoid": (Ellipsoid(np.zeros(2), np.diag([4.0, 1.0])), [[2.0, 0.0], [0.0, -1.0]]),
+    "polytope": (TRIANGLE, [[1.0, 0.5], [1.0, -2.0]]),
+    "localised ball": (Localised(DISC, np.array([0.5, 0.0]), 0.75), [[-0.25, 0.0], [1.0, 0.0]]),
+    "localised box": (Localised(SQUARE, np.array([1.0, 0.0]), 1.25), [[1.0, 0.25], [0.25, 1.0]]),
+    "localised polytope": (Localised(TRIANGLE, np.array([1.0, -2.0]), 1.0), [[1.0, -1.5], [1.0, -2.0]]),
+    "localised l1": (Localised(L1Ball(np.zeros(2), 1.0), np.zeros(2), 0.75), [[0.75, 0.0], [0.5, -0.5]]),
+    "localised ellipsoid": (
+        Localised(Ellipsoid(np.zeros(2), np.diag([4.0, 1.0])), np.array([2.0, 0.0]), 1.0),
+        [[1.0, 0.0], [2.0, 0.0]],
+    ),
+    "interval": (Box(np.array([-1.0]), np.array([3.0])), [[3.0], [-1.0]]),
+}
+every_loss = pytest.mark.parametrize("loss", GLMS, ids=lambda loss: type(loss).__name__)
+every_set = pytest.mark.parametrize("name", SETS)
+
+
+def make_problem(loss: GlmLoss, domain: Domain, rows: FloatArray, targets: FloatArray, C: float = 0.7) -> Problem:
+    last = np.where(targets >= 0, 1.0, -1.0) if loss.target == "label" else targets
+    data = rows if loss.target == "none" else np.column_stack([rows, last])
+    return Problem(loss, data, domain, C, 1.0, domain.interior_point())
+
+
+def scaled_problem(loss: GlmLoss, domain: Domain, rng: np.random.Generator) -> Problem:
+    """Ordinary records, large features, large targets, both, both very large, both again so that kinks are near, none."""
+    rows, targets = rng.normal(size=(7, domain.dimension)), rng.normal(size=7)
+    rows *= np.array([1, 1e12, 1, 1e12, 1e30, 1e12, 0])[:, np.newaxis]
+    targets *= np.array([1, 1, 1e12, 1e12, 1e30, 1, 1])
+    targets[5] = rows[5] @ (domain.interior_point() + 0.1)
+    return make_problem(loss, domain, rows, targets)
+
+
+def gaps_upper(problem: Problem, point: FloatArray, exact: dict[int, ExactRecord]) -> FloatArray:
+    """The brackets' sums, proved by ball arithmetic; the floats beside the exact numbers say nothing."""
+    n, d = problem.size, problem.dimension
+    assert isinstance(problem.loss, GlmLoss)
+    duals = np.full(n, max(0.0, problem.loss.slope_range[0]))
+    middle = np.tile(problem.domain.interior_point(), (n, 1))
+    return record_gaps_upper(problem, Certificate(point, duals, middle, np.zeros((n, d)), exact))
+
+
+def allowed(problem: Problem, point: FloatArray, i: int, record: ExactRecord, bits: int) -> float:
+    """32·h·(C + ‖v_w·x‖)·D, and the Fenchel gap for a margin that is off by 32·h·‖x‖·D."""
+    loss, x, w = problem.loss, module.exact(problem.features[i]), module.exact(point)
+    with mpmath.workprec(4096):
+        h, D, t = mpf(2) ** -bits, mpf(problem.domain.diameter_upper()), mpf(float(problem.targets[i]))
+        slope = module._least_slope(loss, x @ w, t)  # type: ignore[arg-type]
+        off = 32 * h * module.length(x) * D
+        fenchel = off
+        match loss:
+            case Squared():
+                fenchel = off**2 / 2
+            case L4():
+                k = mpmath.cbrt(abs(record.dual) / 4)
+                fenchel = off**2 * 6 * (k + off) ** 2
+            case Logistic():
+                fenchel = min(off, off**2 / 8)
+        return float(32 * h * (problem.lipschitz + module.length(x) * abs(slope)) * D + fenchel) + 1e-300
+
+
+def check(problem: Problem, point: FloatArray, bits: int, rows: Any = None) -> FloatArray:
+    indices = range(problem.size) if rows is None else rows
+    exact = {i: refine(problem, point, i, bits=bits) for i in indices}
+    gaps = gaps_upper(problem, point, exact)
+    for i in indices:
+        assert gaps[i] <= allowed(problem, point, i, exact[i], bits), (i, gaps[i])
+    return gaps
+
+
+@every_loss
+@every_set
+def test_gaps_fall_with_the_bits_wherever_the_point_is(loss: GlmLoss, name: str) -> None:
+    rng = np.random.default_rng([2, len(name), GLMS.index(loss)])
+    domain, edges = SETS[name]
+    problem = scaled_problem(loss, domain, rng)
+    inner = domain.interior_point() + 0.2 * rng.uniform(-1, 1, size=domain.dimension)
+    near = domain.project(
+        domain.interior_point() + 5 * rng.normal(size=domain.dimension)
+    )  # on the boundary but for rounding
+    for point in (domain.project(inner), near, *map(np.array, edges)):
+        check(problem, point, 128)
+    last = np.array(edges[int(rng.integers(2))])
+    check(problem, last, 320, rows=[int(rng.integers(4)), 4])
+
+
+def test_many_bits_make_any_record_negligible() -> None:
+    """512 bits suffice for slopes of 1e90 beside C: less than 1e-15·C·diameter is left."""
+    domain = SETS["polytope"][0]
+    for loss in (Squared(), Absolute(), Logistic()):
+        problem = scaled_problem(loss, domain, np.random.default_rng(3))
+        gaps = check(problem, np.array([1.0, -2.0]), 512)
+        assert gaps.max() <= 1e-15 * problem.lipschitz * domain.diameter_upper()
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    loss=st.sampled_from(GLMS),
+    kind=st.sampled_from(["ball", "box", "l1", "ellipsoid", "polytope", "localised", "twice"]),
+    powers=st.tuples(
+        st.integers(-40, 60), st.integers(-40, 60), st.integers(-40, 40), st.integers(-40, 40), st.integers(-9, 9)
+    ),
+)
+def test_gaps_at_every_scale(seed: int, loss: GlmLoss, kind: str, powers: tuple[int, ...]) -> None:
+    """Features, targets, C, the set and its distance from the origin, each at its own scale, or the last in the set's."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 4))
+    feature, target, constant, size, shift = (10.0**power for power in powers)
+    domain = any_domain(kind, rng, d, size, size * max(shift, 1.0))
+    rows, targets = feature * rng.uniform(-0.5, 0.5, size=(1, d)), target * rng.uniform(-0.9, 0.9, size=1)
+    problem = make_problem(loss, domain, rows, targets, constant)
+    point = domain.project(domain.interior_point() + size * rng.choice([0.0, 0.3, 3.0]) * rng.normal(size=d))
+    check(problem, point, 96)
+
+
+def any_domain(kind: str, rng: np.random.Generator, d: int, size: float, far: float) -> Domain:
+    c = far * rng.uniform(-1, 1, size=d)
+    box = Box(c - size * rng.uniform(0.5, 1, size=d), c + size * rng.uniform(0.5, 1, size=d))
+    match kind:
+        case "ball":
+            return Ball(c, size)
+        case "l1":
+            return L1Ball(c, size)
+        case "ellipsoid":
+            root = rng.normal(size=(d, d)) + np.eye(d)
+            return Ellipsoid(c, size**2 * (root @ root.T + 0.1 * np.eye(d)))
+        case "polytope":
+            normals = np.vstack([np.eye(d), -np.eye(d), rng.normal(size=(3, d))])
+            return Polytope(normals, normals @ c + size)
+        case "localised" | "twice":
+            once = Localised(box, box.project(c + size * rng.normal(size=d)), 0.8 * size)
+            return once if kind == "localised" else Localised(once, once.center, 0.6 * size)
+    return box
+
+
+@every_loss
+@every_set
+def test_ordinary_records_agree_with_floats(loss: GlmLoss, name: str) -> None:
+    domain = SETS[name][0]
+    rng = np.random.default_rng([3, len(name), GLMS.index(loss)])
+    rows, targets = 2 * rng.normal(size=(3, domain.dimension)), rng.normal(size=3)
+    problem = make_problem(loss, domain, rows, targets)
+    point = domain.interior_point() + 0.1 * rng.normal(size=domain.dimension)
+    extension = batch(loss=loss, data=problem.data, domain=domain, lipschitz=problem.lipschitz).at(point)
+    for i in range(3):
+        record = refine(problem, point, i, bits=64)
+        y, g = np.array(record.minimiser, dtype=float), np.array(record.subgradient, dtype=float)
+        value = loss.phi(problem.features[i] @ y, problem.targets[i]) + problem.lipschitz * np.linalg.norm(point - y)
+        assert value == pytest.approx(extension.values[i], abs=1e-12)
+        assert g == pytest.approx(extension.subgradients()[i], abs=1e-6)
+
+
+# ----------------------------------------------------------------------------------------------------------- projections
+
+
+@every_set
+def test_projections_agree_with_floats_and_meet_the_optimality_conditions(name: str) -> None:
+    domain = SETS[name][0]
+    rng = np.random.default_rng(4)
+    with mpmath.workprec(300):
+        project = module.projection(domain)
+        for scale in (0.3, 3.0, 1e6):
+            z = scale * rng.normal(size=domain.dimension)
+            y = project(module.exact(z))
+            assert y.astype(float) == pytest.approx(domain.project(z), abs=1e-9 * max(1, scale))
+            normal = module.exact(z) - y  # is normal: no point of the set is further in its direction
+            for _ in range(20):
+                other = module.exact(domain.project(3 * rng.normal(size=domain.dimension)))
+                assert normal @ (other - y) <= 1e-75 * scale  # the points are inside by more than their rounding
+
+
+def test_polytopes_with_redundant_and_nearly_parallel_facets() -> None:
+    """Facets that coincide, pass through a vertex of others, or differ by a rounding error."""
+    normals = np.array([[1.0, 0], [0, 1], [-1, -1], [1, 1], [1, 0], [2, 0], [1, 2.0**-50], [1, 1 + 2.0**-52], [0.3, 0.3]])
+    offsets = np.array([1.0, 1, 1, 2, 1, 2, 1, 2, 0.6])
+    messy = Polytope(normals, offsets)
+    rng = np.random.default_rng(5)
+    with mpmath.workprec(400):
+        project = module.onto_polytope_with_weights(messy)
+        for target in ([3.0, 3.0], [3.0, 1.0], [1.0, 1.0], [5.0, 0.5], [-3.0, 9.0], *(4 * rng.normal(size=(10, 2)))):
+            z = module.exact(np.array(target))
+            y, weights = project(z)
+            room = module.exact(offsets) - np.array([module.exact(row) for row in normals]) @ y
+            assert min(room) >= -1e-100
+            assert min(weights) >= 0
+            assert max(abs(weights * room)) <= 1e-100
+            assert module.length(z - y - weights @ np.array([module.exact(row) for row in normals])) <= 1e-100
+    for loss in (Affine(), Squared()):
+        check(scaled_problem(loss, messy, rng), np.array([1.0, 1.0 - 2.0**-40]), 256)
+
+
+def test_crossing_finds_roots_of_any_shape_quickly() -> None:
+    shapes = [
+        lambda x: x**3 - mpf(2),
+        lambda x: mpmath.exp(x) - mpf(10) ** 40,
+        lambda x: mpmath.atan(x - 3) + mpf(10) ** -30,
+        lambda x: x - 1 if x < 1 else 1000 * (x - 1),
+        lambda x: mpf(-1) if x < mpmath.pi else mpf(1),
+    ]
+    with mpmath.workprec(400):
+        for shape in shapes:
+            calls: list[mpf] = []
+
+            def counted(x: mpf, shape: Any = shape, calls: list[mpf] = calls) -> mpf:
+                calls.append(x)
+                return shape(x)
+
+            low, high = crossing(counted, mpf(-50), mpf(100), mpf(2) ** -300)
+            assert shape(low) < 0 <= shape(high)
+            assert 0 < high - low <= mpf(2) ** -300
+            assert len(calls) <= (3 * 310 if shape is shapes[-1] else 60)
+        assert crossing(lambda x: x, mpf(1), mpf(2), mpf(2) ** -300) == (1, 1)
+
+
+# -------------------------------------------------------------------------------------------------------------- interface
+
+
+def test_precision_and_arguments_are_left_as_they_were() -> None:
+    problem = scaled_problem(Squared(), DISC, np.random.default_rng(6))
+    before = mpmath.mp.prec
+    record = refine(problem, np.array([0.5, 0.5]), 0, bits=300)
+    assert mpmath.mp.prec == before
+    assert [len(record.minimiser), len(record.subgradient)] == [2, 2]
+    assert all(isinstance(a, mpf) for a in (record.dual, *record.minimiser, *record.subgradient))
+
+
+def test_what_is_not_supported_is_refused() -> None:
+    problem = scaled_problem(Squared(), DISC, np.random.default_rng(6))
+    point = np.zeros(2)
+    losses: list[Loss] = [Ridge(Squared(), 0.1), Quadratic(np.eye(3))]
+    for loss in losses:
+        domain = DISC if isinstance(loss, Ridge) else Ball(np.zeros(3), 1.0)
+        other = Problem(loss, problem.data, domain, 1.0, 1.0, domain.interior_point())
+        with pytest.raises(InputError, match="loss"):
+            refine(other, domain.interior_point(), 0, bits=128)
+    with pytest.raises(InputError, match="index"):
+        refine(problem, point, 7, bits=128)
+    with pytest.raises(InputError, match="bits"):
+        refine(problem, point, 0, bits=32)
+    with pytest.raises(InputError, match="point"):
+        refine(problem, np.zeros(3), 0, bits=128)
+
+
+@pytest.mark.parametrize("kind", ["ball", "box"])
+def test_time(kind: str) -> None:
+    """A tenth of what is asserted is usual."""
+    rng = np.random.default_rng(7)
+    domain = any_domain(kind, rng, 10, 1.0, 1.0)
+    times = []
+    for loss in GLMS:
+        problem = make_problem(loss, domain, 1e12 * rng.normal(size=(1, 10)), 1e12 * rng.normal(size=1))
+        start = time.process_time()
+        refine(problem, domain.project(rng.normal(size=10)), 0, bits=256)
+        times.append(time.process_time() - start)
+    assert min(times) < 0.2
+    assert sum(times) < 0.2 * len(times)
