@@ -84,11 +84,29 @@ def minimise(problem: Problem, accuracy: float) -> Minimiser:
     goal = positive("accuracy", accuracy)
     if goal < (least := accuracy_lower(problem)):
         raise InputError(f"accuracy = {goal!r}: must be at least {least:.3g}, what rounding to floats may cost")
+    _refuse_steep_records(problem, goal)
     search = _Search(problem, goal)
     found, bits = search.newton(), _FIRST_BITS
     while found is None:
         found, bits = search.cutting_planes(bits), 2 * bits
     return found
+
+
+def _refuse_steep_records(problem: Problem, goal: float) -> None:
+    """Records of losses that cannot be refined must not be so steep that rounding alone exceeds the accuracy.
+
+    It is a public rule about single records, checked before anything private is computed.
+    """
+    if isinstance(problem.loss, GlmLoss):
+        return
+    rounding = 16 * (problem.dimension + 16) * EPS * problem.domain.diameter_upper()
+    steepness = problem.loss.lipschitz_upper(problem.data, problem.domain)
+    if not (steepness * rounding <= goal / 4).all():
+        row = int(np.argmax(steepness))
+        raise InputError(
+            f"data: record {row} has the Lipschitz constant {steepness[row]:.3g}; with a loss that is not generalised "
+            f"linear at most {goal / 4 / rounding:.3g} is allowed at accuracy = {goal:.3g}"
+        )
 
 
 def accuracy_for(*, lipschitz: float, weight: float, size: int, kappa: float = 1.0) -> float:

@@ -445,6 +445,10 @@ def test_smoothed_losses(name: str) -> None:
         assert np.all(found.gaps() >= 0)
         assert np.all(found.gaps().sum(axis=1) <= 1e-9 * scale_of(found, domain))
         assert np.all(found.values <= plain.values + 1e-12)
+        v = np.clip(rng.normal(size=50), *loss.slope_range)
+        m, two_columns = rng.normal(size=50), smooth.targets
+        direct = smooth.loss.phi(m, two_columns) + smooth.loss.conjugate(v, two_columns) - v * m
+        assert np.abs(fenchel_gap(smooth.loss, m, two_columns, v) - direct).max() <= 1e-10 * np.abs(direct).max()
         assert np.linalg.eigvalsh(found.mean_hessian())[0] >= -1e-9
     assert kinds == {1, 2, 3}
 

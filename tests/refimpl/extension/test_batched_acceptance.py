@@ -223,7 +223,7 @@ every_pair = pytest.mark.parametrize(("loss_name", "domain_name"), [(loss, name)
 
 @every_pair
 def test_a_few_cases(loss_name: str, domain_name: str) -> None:
-    judge(loss_name, study(loss_name, domain_name, domains=1, points=2, records=4, others=2, seed=1))
+    judge(loss_name, study(loss_name, domain_name, domains=1, points=2, records=3, others=1, seed=1))
 
 
 @pytest.mark.long
@@ -236,8 +236,7 @@ def test_a_thousand_cases(loss_name: str, domain_name: str) -> None:
 @every_pair
 def test_the_subgradient_inequality_at_a_hundred_points(loss_name: str, domain_name: str) -> None:
     rng = np.random.default_rng([3, LOSSES.index(loss_name), DOMAINS.index(domain_name)])
-    for C in (0.1, 1.0, 10.0):
-        loss, domain = make_loss(loss_name, rng), make_domain(domain_name, rng)
-        found = batch(loss=loss, data=make_data(loss, rng, 20), domain=domain, lipschitz=C).at(make_point(domain, rng))
-        rounding = 1e-12 * (max(1.0, C * domain.diameter_upper()) + np.abs(found.values))
-        assert np.all(subgradient_violation(found, domain, rng, 100) <= rounding)
+    loss, domain, C = make_loss(loss_name, rng), make_domain(domain_name, rng), float(10 ** rng.uniform(-1, 1))
+    found = batch(loss=loss, data=make_data(loss, rng, 40), domain=domain, lipschitz=C).at(make_point(domain, rng))
+    rounding = 1e-12 * (max(1.0, C * domain.diameter_upper()) + np.abs(found.values))
+    assert np.all(subgradient_violation(found, domain, rng, 100) <= rounding)

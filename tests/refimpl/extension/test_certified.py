@@ -253,6 +253,32 @@ def test_bad_input(change: dict[str, object], match: str) -> None:
         replace(example(), **change)  # type: ignore[arg-type]
 
 
+def test_records_too_steep_to_certify_are_refused_by_a_public_rule() -> None:
+    data = np.ones((5, 3))
+    data[2, 1] = 1e12
+    problem = Problem(Quadratic(np.eye(3)), data, Ball(np.zeros(3), 1.0), 2.0, 0.3, np.zeros(3))
+    with pytest.raises(InputError, match="record 2 has the Lipschitz constant 1e\\+12"):
+        minimise(problem, 1e-6)
+    assert minimise(problem, 1.0).gap_upper <= 1.0
+
+
+@pytest.mark.parametrize("domain", ["ball", "box"])
+@pytest.mark.parametrize("loss", [Affine(), Squared(), L4(), Absolute(), Logistic()], ids=lambda loss: type(loss).__name__)
+def test_extreme_records_are_refined(loss: GlmLoss, domain: str) -> None:
+    """Features and targets of 1e12 at an accuracy of 1e-7: floats alone cannot prove it."""
+    rng = np.random.default_rng(4)
+    data = data_of(loss, "student", 20, 2, rng)
+    data[:2, :2] *= 1e12
+    if loss.target == "real":
+        data[1:3, -1] *= 1e12
+    region = domain_of(domain, 2, rng)
+    problem = Problem(loss, data, region, 1.0, 0.5, region.interior_point())
+    found = minimise(problem, 1e-7)
+    assert found.gap_upper <= 1e-7
+    assert found.stage != "newton" or not found.certificate.exact
+    assert gap_upper_in_balls(problem, found.certificate) <= found.gap_upper
+
+
 def test_a_centre_outside_the_domain_leaves_no_intersection() -> None:
     with pytest.raises(InputError, match="center: must lie in the base domain"):
         Localised(Ball(np.zeros(3), 1.0), np.array([3.0, 0, 0]), 0.5)

@@ -168,6 +168,19 @@ def test_gaps_are_at_rounding_level(name: str) -> None:
     assert np.median(shares) <= 1e-12
 
 
+def test_all_digits_where_y_rests_at_a_corner() -> None:
+    """w is a vertex and stays: there is no direction w − y, and the subgradient is read off longer moves."""
+    rng = np.random.default_rng(10)
+    domain, seen = make_domain("box", rng, 3), 0
+    for A in (1.7 * np.eye(3), matrix_of(rng, 3)):
+        w = domain.project(domain.interior_point() + 10 * rng.choice([-1, 1], size=3))
+        found = at(Quadratic(A), w + 2 * rng.normal(size=(40, 3)), domain, 2.0, w)
+        rests = (found.kind == 3) & (found.minimisers() == w).all(axis=1)
+        seen += int(rests.sum())
+        assert np.all(found.gaps().sum(axis=1)[rests] <= 1e-12 * scale_of(found)[rests])
+    assert seen >= 5
+
+
 @settings(deadline=None, max_examples=10)
 @given(
     seed=st.integers(0, 2**32),
