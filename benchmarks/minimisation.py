@@ -52,7 +52,7 @@ def domain_of(name: str, d: int) -> Domain:
         case "polytope":
             return Polytope(np.vstack([np.eye(d), -np.eye(d), np.ones((1, d))]), np.r_[np.full(2 * d, 0.5), 0.2 * d])
         case "localised box":
-            return Localised(box, np.full(d, 0.2), 0.6)
+            return Localised(box, np.full(d, 0.1), 0.6)
     return unit_ball(d)
 
 

@@ -16,6 +16,8 @@ There are three cases.  With s the sign of φ' at w:
 
 In a ball with centre c, y − c and g lie in the span of x and w − c: only their coefficients are kept, and no array of the
 size of the data is formed.  Other domains need only a projection: y = P_W(w − τ·s·x), with τ found by bisection.
+Losses with a quadratic part, `Quadratic` and `Ridge`, are solved in `penalised`; their minorants are tangents at y, with the
+slope p = v·x + (the quadratic part's gradient at y) in place of v·x.
 
 Rounding.  Results carry rounding errors of the order of 1e-15 of C times the size of W plus |f|; gaps are evaluated
 without cancellation, but they are not rounded outward.  In a ball, a record whose x is almost parallel to w − c, at an

