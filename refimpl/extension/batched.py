@@ -712,7 +712,7 @@ class _Plane:
         k, bend, _ = self._pull(theta, part)
         sine = np.sin(theta)
         slope = growth * self.radius * np.square(sine) + steepness * np.cos(theta) + bend
-        return steepness * sine - k, slope, _EPS * (k + error * sine)
+        return steepness * sine - k, slope, 8 * _EPS * (k + error * sine)
 
     def _breaks(self) -> list[FloatArray]:
         """The turns to the ends of a smoothed kink, between which Newton's method would have to find its way."""
@@ -815,7 +815,7 @@ class _Rays:
 
     def at(self, times: FloatArray, part: Part, *, roundings: float = 1.0) -> tuple[FloatArray, FloatArray, FloatArray]:
         """y(τ), ‖w − y‖ and ⟨x, y⟩; a margin within so many roundings of the flat one counts as it."""
-        y = self.batch.domain.project(self.point - times[:, np.newaxis] * self.units[part])
+        y = self.batch.domain.project(self.point - np.minimum(times, 1e60)[:, np.newaxis] * self.units[part])
         move = self.point - y
         done = np.einsum("ij,ij->i", self.units[part], move)
         norms, way, sign = self.norms[part], self.steep.way[part], self.steep.sign[part]

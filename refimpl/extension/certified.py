@@ -298,9 +298,10 @@ class _Search:
         p, point = self.problem, certificate.point
         exact = {int(i): refine(p, point, int(i), bits=bits) for i in worst}
         for i in np.intersect1d(worst, kept):
-            dual = float(certificate.duals[i]) * (1 - (p.dimension + 16) * EPS)
-            slope = tuple(mpf(dual) * mpf(float(entry)) for entry in p.features[i])
-            exact[int(i)] = ExactRecord(mpf(dual), exact[int(i)].minimiser, slope)
+            dual = mpf(float(certificate.duals[i]))
+            shorter = dual * mpf(1 - (p.dimension + 16) * EPS)  # so that ‖g‖ ≤ C whatever the rounding of v
+            slope = tuple(shorter * mpf(float(entry)) for entry in p.features[i])
+            exact[int(i)] = ExactRecord(dual, exact[int(i)].minimiser, slope)
         return replace(certificate, exact=exact)
 
     def _start(self) -> tuple[FloatArray, float]:
@@ -496,11 +497,15 @@ class _Plane:
 
 def _mixed_record(i: int, best: _Plane, active: list[tuple[float, _Plane]], bits: int) -> ExactRecord:
     with mpmath.workprec(4 * bits):
-        total = sum(mpf(float(share)) for share, _ in active) * (1 + mpf(2) ** -bits)  # so that no sum is longer than C
+        total = sum(mpf(float(share)) for share, _ in active)
         parts = [(mpf(float(share)) / total, plane.record(i)) for share, plane in active]
-        dual = sum(share * record.dual for share, record in parts)
+        low, high = _slope_range(best.problem.loss)
+        dual = min(max(sum(share * record.dual for share, record in parts), mpf(low)), mpf(high))
+        shorter = 1 - mpf(2) ** -bits  # so that rounding makes no mixture longer than C
         columns = zip(*(record.subgradient for _, record in parts), strict=True)
-        slope = tuple(sum(share * entry for (share, _), entry in zip(parts, column, strict=True)) for column in columns)
+        slope = tuple(
+            shorter * sum(share * entry for (share, _), entry in zip(parts, column, strict=True)) for column in columns
+        )
         return ExactRecord(dual, best.record(i).minimiser, slope)
 
 
