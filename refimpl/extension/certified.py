@@ -36,6 +36,7 @@ import cvxpy
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
 from mpmath import mpf
+from mpmath.libmp import to_rational  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from refimpl.domains import EPS, Ball, Domain
@@ -294,14 +295,21 @@ class _Search:
         return np.asarray(order[np.cumsum(gaps[order]) > self.goal / 4])
 
     def _refined(self, certificate: Certificate, worst: NDArray[np.intp], kept: NDArray[np.intp], bits: int) -> Certificate:
-        """The certificate with exact numbers for some records; those that are kept keep g = v·x, which a kink near w needs."""
-        p, point = self.problem, certificate.point
-        exact = {int(i): refine(p, point, int(i), bits=bits) for i in worst}
-        for i in np.intersect1d(worst, kept):
-            dual = mpf(float(certificate.duals[i]))
-            shorter = dual * mpf(1 - (p.dimension + 16) * EPS)  # so that ‖g‖ ≤ C whatever the rounding of v
-            slope = tuple(shorter * mpf(float(entry)) for entry in p.features[i])
-            exact[int(i)] = ExactRecord(dual, exact[int(i)].minimiser, slope)
+        """The certificate with exact numbers for some records.
+
+        Often the floats are good and only float arithmetic cannot tell.  Of the others, those that are kept keep g = v·x, which a
+        kink near w needs, and get a better y only.
+        """
+        p, point, share = self.problem, certificate.point, self.goal * self.problem.size / (8 * max(worst.size, 1))
+        exact = {int(i): _exact_record(certificate, int(i)) for i in worst}
+        gaps = record_gaps_upper(p, replace(certificate, exact=exact))
+        for i in map(int, worst[gaps[worst] > share]):
+            better = refine(p, point, i, bits=bits)
+            if i in kept:
+                shorter = mpf(1 - (p.dimension + 16) * EPS)  # so that ‖g‖ ≤ C whatever the rounding of v
+                slope = tuple(shorter * exact[i].dual * mpf(float(entry)) for entry in p.features[i])
+                better = ExactRecord(exact[i].dual, better.minimiser, slope)
+            exact[i] = better
         return replace(certificate, exact=exact)
 
     def _start(self) -> tuple[FloatArray, float]:
@@ -488,11 +496,14 @@ class _Plane:
 
     def record(self, i: int) -> ExactRecord:
         """The numbers of a record, exactly."""
-        c = self.certificate
-        if i in c.exact:
-            return c.exact[i]
-        rows = tuple(tuple(mpf(float(entry)) for entry in row) for row in (c.minimisers[i], c.subgradients[i]))
-        return ExactRecord(mpf(float(c.duals[i])), *rows)
+        return _exact_record(self.certificate, i)
+
+
+def _exact_record(certificate: Certificate, i: int) -> ExactRecord:
+    if i in certificate.exact:
+        return certificate.exact[i]
+    rows = (tuple(mpf(float(entry)) for entry in row) for row in (certificate.minimisers[i], certificate.subgradients[i]))
+    return ExactRecord(mpf(float(certificate.duals[i])), *rows)
 
 
 def _mixed_record(i: int, best: _Plane, active: list[tuple[float, _Plane]], bits: int) -> ExactRecord:
@@ -643,5 +654,5 @@ def _refined_value(problem: Problem, point: FloatArray, i: int, record: ExactRec
                 loss = mpmath.log1p(mpmath.exp(-margin))
         moved = [a - b for a, b in zip(w, record.minimiser, strict=True)]
         value = loss + mpf(problem.lipschitz) * mpmath.sqrt(mpmath.fdot(moved, moved))
-        mantissa, exponent = mpmath.mpf(value).man_exp
-        return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        numerator, denominator = to_rational(mpf(value)._mpf_)
+        return Fraction(int(numerator), int(denominator))

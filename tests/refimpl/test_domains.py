@@ -810,3 +810,18 @@ def test_ball_parts_make_the_bound_of_a_localised_support_tight(kind: str) -> No
     assert bound == pytest.approx(domain.support(directions), abs=1e-10 * size_of(domain))
     assert domain.ball_parts(directions[3]) == pytest.approx(parts[3], abs=1e-6)
     assert not domain.ball_parts(np.zeros(3)).any()
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=seeds, dimension=st.integers(1, 6), far=st.floats(-3, 4))
+def test_many_points_are_projected_on_a_polytope_as_one_by_one(seed: int, dimension: int, far: float) -> None:
+    rng = np.random.default_rng(seed)
+    facets = np.vstack([rng.standard_normal((3 * dimension, dimension)), np.eye(dimension), -np.eye(dimension)])
+    polytope = Polytope(facets, rng.uniform(0.5, 1.5, len(facets)))
+    form = polytope._form
+    targets = 10.0**far * rng.standard_normal((40, dimension))
+    nearest, left = domains._nearest_of_many(targets, form.unit, form.slack)
+    done = np.setdiff1d(np.arange(40), left)
+    single = np.array([domains._nearest_in_polytope(target, form.unit, form.slack) for target in targets])
+    assert np.abs(nearest - single)[done].max(initial=0.0) <= 1e-11 * (1 + 10.0**far)
+    assert done.size >= 30

@@ -475,3 +475,12 @@ def test_bad_arguments() -> None:
         batch(loss=Smoothed(Hinge()), data=data, domain=unit_ball(2), lipschitz=1.0)
     with pytest.raises(InputError, match="data"):
         batch(loss=Quadratic(np.eye(3)), data=data[:, :2], domain=unit_ball(2), lipschitz=1.0)
+
+
+def test_rays_beyond_the_largest_point_are_cut() -> None:
+    """The steepest records of the fourth power would follow their ray to 1e73."""
+    data = np.array([[1e25, -1e25, 1e25], [1.0, 2.0, 3.0]])
+    box = Box(-np.ones(2), np.ones(2))
+    found = batch(loss=L4(), data=data, domain=box, lipschitz=1.0).at(np.array([0.2, 0.1]))
+    assert box.contains(found.minimisers()).all()
+    assert np.isfinite(found.subgradients()).all()

@@ -14,6 +14,7 @@ from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Pol
 from refimpl.extension.batched import batch
 from refimpl.extension.certificate import Certificate, Problem, Rejected, gap_upper, gap_upper_in_balls, verify
 from refimpl.extension.certified import Minimiser, accuracy_for, accuracy_lower, minimise
+from refimpl.extension.refined import refine
 from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from refimpl.validation import InputError
 
@@ -212,6 +213,19 @@ def test_cutting_planes_alone_reach_the_same_point(loss: GlmLoss) -> None:
     assert gap_upper(problem, by_planes.certificate) <= accuracy
     apart = np.linalg.norm(by_newton.point - by_planes.point)
     assert apart <= 2 * np.sqrt(2 * accuracy / problem.weight)
+
+
+@pytest.mark.parametrize("loss", GLM, ids=lambda loss: type(loss).__name__)
+def test_values_of_refined_records(loss: GlmLoss) -> None:
+    """Against the batched values, of either sign."""
+    rng = np.random.default_rng(9)
+    problem = Problem(loss, data_of(loss, "student", 12, 2, rng), Box(-np.ones(2), np.ones(2)), 0.7, 0.3, np.zeros(2))
+    point = np.array([0.4, -0.9])
+    values = batch(loss=loss, data=problem.data, domain=problem.domain, lipschitz=0.7).at(point).values
+    for i in range(12):
+        record = refine(problem, point, i, bits=128)
+        value = float(certified._refined_value(problem, point, i, record, bits=128))
+        assert value == pytest.approx(values[i], rel=1e-9, abs=1e-9)
 
 
 def test_many_records_start_from_few() -> None:
