@@ -203,7 +203,7 @@ def _support(directions: ArrayLike, dimension: int, of_rows: Callable[[FloatArra
     return _like(directions, np.maximum(values, -np.finfo(np.float64).max))
 
 
-def _secular_root(numerators: FloatArray, shifts: FloatArray) -> FloatArray:
+def secular_root(numerators: FloatArray, shifts: FloatArray) -> FloatArray:
     """For each row the least t ≥ 0 with φ(t) = ‖numerators/(shifts + t)‖ ≤ 1, where all shifts are ≥ 0.
 
     1/φ is concave and increasing, so Newton's method on 1/φ(t) = 1 climbs to the root from any point left of it, and
@@ -493,7 +493,7 @@ class Ellipsoid:
         longest = self.axes[-1]
         axes = self.axes / longest
         offsets = ((rows - self.center) @ self.basis) / longest
-        roots = _secular_root(offsets * axes, axes * axes)
+        roots = secular_root(offsets * axes, axes * axes)
         nearest = offsets * (axes * axes) / (axes * axes + roots[:, np.newaxis])
         return np.asarray(self.center + longest * (nearest @ self.basis.T))
 
@@ -535,7 +535,7 @@ class Ellipsoid:
         axes = self.axes / longest
         offset = (self.center - _coordinates("point", point, size=self.dimension)) @ self.basis / longest
         gaps = (1 - axes) * (1 + axes)
-        root = _secular_root((axes * offset)[np.newaxis], gaps)[0]
+        root = secular_root((axes * offset)[np.newaxis], gaps)[0]
         terms = np.divide(offset * offset, gaps + root, out=np.zeros_like(offset), where=offset != 0)
         return _outward(longest * math.sqrt((1 + root) * (1 + terms.sum())), self.dimension)
 

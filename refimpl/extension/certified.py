@@ -10,7 +10,8 @@ Moreau envelope φ_μ of φ, whose width is μ‖x_i‖² (1/μ is then the curv
 is minimised by Newton's method, with a quadratic program over the set in place of the linear system and a line search on
 the derivative; then μ is divided and so on.  The slopes of F_μ at its minimiser are nearly optimal multipliers for F: with
 the true y_i beside them they prove a gap of the order μ² (the number of kinks in reach is itself of the order μ).  Smooth
-losses are smoothed only where a record bends more sharply than 1/μ.
+losses are smoothed only where a record bends more sharply than 1/μ.  This is for balls.  A domain with edges makes f_C itself
+sharp where y_i sticks to them, so on other domains f_C is smoothed as a whole (`envelope`).
 
 If rounding is in the way, which is a matter of extreme records, these get numbers of higher precision (`refined`).  If that
 does not help either, cutting planes follow: the tangents of mean f_C at the points seen so far, plus (λ/2)‖w − w0‖², are
@@ -18,7 +19,9 @@ minimised over the set, and the minimiser is the next point.  While the gap exce
 from all former ones, so in exact arithmetic this ends; the precision is doubled whenever it seems not to.  The mixture of
 tangents that is active at the minimum is, record by record, a certificate again.
 There is no way out with a gap above α, and no substitute answer: either would depend on the data and void the privacy claim.
-An α that no point with float coordinates could be sure to have is refused beforehand, from public parameters alone.
+An α that no point with float coordinates could be sure to have is refused beforehand, from public parameters alone; so are sets
+so large that values could overflow.  Quadratic and ridge losses have no refined records: there a public rule limits how steep a
+record may be.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import cvxpy
 import mpmath  # type: ignore[import-untyped]
@@ -39,8 +42,7 @@ from mpmath import mpf
 from mpmath.libmp import to_rational  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from refimpl.domains import EPS, Ball, Domain
-from refimpl.domains import _secular_root as secular_root
+from refimpl.domains import EPS, Ball, Domain, secular_root
 from refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
 from refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
 from refimpl.extension.envelope import Envelope, envelope
@@ -51,6 +53,7 @@ from refimpl.validation import FloatArray, InputError, positive
 
 Stage = Literal["newton", "newton, refined", "cutting planes"]
 
+LARGEST_REACH = 1e14  # of W: then no value overflows, records having entries of at most 1e60
 _DIVISOR = 8.0  # of μ, from one smoothed problem to the next
 _MOST_STEPS = 30  # of Newton's method on one of them
 _FIRST_BITS = 256  # of refined records
@@ -85,6 +88,8 @@ def minimise(problem: Problem, accuracy: float) -> Minimiser:
     goal = positive("accuracy", accuracy)
     if goal < (least := accuracy_lower(problem)):
         raise InputError(f"accuracy = {goal!r}: must be at least {least:.3g}, what rounding to floats may cost")
+    if (reach := problem.domain.max_norm_from(np.zeros(problem.dimension))) > LARGEST_REACH:
+        raise InputError(f"domain: reaches {reach:.3g} far from the origin; at most {LARGEST_REACH:g} is allowed")
     _refuse_steep_records(problem, goal)
     search = _Search(problem, goal)
     found, bits = search.newton(), _FIRST_BITS
@@ -137,13 +142,10 @@ class _State:
     def gradient(self) -> FloatArray:
         return self.slope + self.problem.weight * (self.point - self.problem.anchor)
 
-    @cached_property
-    def value(self) -> float:
-        return self.extension.mean_value() + _penalty(self.problem, self.point)
-
     def spectrum(self) -> tuple[FloatArray, FloatArray]:
         """The eigenvalues of the Hessian, at least λ whatever the rounding, and its eigenvectors as columns."""
-        eigenvalues, vectors = np.linalg.eigh(self.extension.mean_hessian())
+        hessian = np.nan_to_num(self.extension.mean_hessian(), posinf=1e150, neginf=-1e150)
+        eigenvalues, vectors = np.linalg.eigh(hessian)
         return np.maximum(eigenvalues, 0.0) + self.problem.weight, vectors
 
     @cached_property
@@ -179,7 +181,8 @@ class _State:
         if self.widths is None:
             return 0.0
         near = np.flatnonzero((self.extension.kind == 1) & (self.widths > 0) & (self.extension.duals != 0))
-        loss, of = _smooth_part(self.problem.loss), self.extension.batch
+        of = self.extension.batch
+        loss = of.glm.loss if isinstance(of.glm, Smoothed) else of.glm
         v, norms = self.extension.duals[near], of.norms[near]
         steepest = np.minimum(max(map(abs, loss.slope_range)), of.lipschitz / np.maximum(norms, 1e-300))
         moved = self.widths[near] * np.abs(v) * np.maximum(steepest - np.abs(v), 0.0)
@@ -198,12 +201,6 @@ def _remainder(problem: Problem, point: FloatArray, slope: FloatArray) -> float:
 def _penalty(problem: Problem, point: FloatArray) -> float:
     offset = point - problem.anchor
     return problem.weight / 2 * float(offset @ offset)
-
-
-def _smooth_part(loss: Any) -> GlmLoss:
-    inner = loss.loss if isinstance(loss, Ridge) else loss
-    assert isinstance(inner, GlmLoss)
-    return inner
 
 
 Smooth = Callable[[FloatArray], _State]
@@ -540,7 +537,7 @@ def _lowest_model(problem: Problem, planes: list[_Plane]) -> tuple[FloatArray, F
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-13)
-        with contextlib.suppress(cvxpy.SolverError):
+        with contextlib.suppress(cvxpy.SolverError, ValueError):
             program.solve(solver=cvxpy.CLARABEL, accept_unknown=True, **tolerances)
     shares, point = below.dual_value, w.value
     if (

@@ -296,6 +296,12 @@ def test_extreme_records_are_refined(loss: GlmLoss, domain: str) -> None:
     assert gap_upper_in_balls(problem, found.certificate) <= found.gap_upper
 
 
+def test_a_domain_so_large_that_values_may_overflow_is_refused() -> None:
+    problem = Problem(L4(), np.ones((3, 3)), Ball(np.zeros(2), 1e20), 1.0, 1.0, np.zeros(2))
+    with pytest.raises(InputError, match="domain: reaches 1e\\+20"):
+        minimise(problem, 1e30)
+
+
 def test_a_centre_outside_the_domain_leaves_no_intersection() -> None:
     with pytest.raises(InputError, match="center: must lie in the base domain"):
         Localised(Ball(np.zeros(3), 1.0), np.array([3.0, 0, 0]), 0.5)
