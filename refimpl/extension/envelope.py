@@ -214,9 +214,9 @@ class _Rays:
         return np.asarray(times * np.minimum(1 / self.mu, self.batch.lipschitz / np.maximum(moves, 1e-300)))
 
     def _ray(self, times: FloatArray, part: NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """y(τ), ‖w − y‖ and ⟨x, y⟩."""
-        x = self.batch.features[self.rows[part]]
-        y = self.batch.domain.project(self.point - np.minimum(times, 1e60)[:, np.newaxis] * self._units(x, part))
+        """y(τ), ‖w − y‖ and ⟨x, y⟩; from 1e8 diameters on y moves less than a projection from there would round."""
+        x, farthest = self.batch.features[self.rows[part]], 1e8 * self.batch.domain.diameter_upper()
+        y = self.batch.domain.project(self.point - np.minimum(times, farthest)[:, np.newaxis] * self._units(x, part))
         move = self.point - y
         return y, _row_lengths(move), self.all_margins[self.rows[part]] - np.einsum("ij,ij->i", x, move)
 
