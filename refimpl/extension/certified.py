@@ -404,8 +404,8 @@ class _Search:
             return
         exact = self.batch.at(state.point) if state.widths is not None else found
         smooth = _certificate(p, state.point, found.duals, exact.minimisers(), found.subgradients())
+        yield smooth
         if exact is found:
-            yield smooth
             return
         gaps = record_gaps_upper(p, smooth)
         # On the boundary g and v·x need not be equal, and the slopes of F may be better.
