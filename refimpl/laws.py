@@ -254,6 +254,7 @@ def _log_argmax_probabilities(a: FloatArray) -> FloatArray:
     """
     cells, stretches = _cells(np.unique(a))
     half = (cells[:, 1] - cells[:, 0]) / 2
+    cells, half = cells[half > 1e-290], half[half > 1e-290]  # shorter ones count for nothing, and their logarithm underflows
     centre = cells.mean(axis=1)
     total = np.full(a.size, -np.inf)
     for chosen, (nodes, weights) in ((half > 0.02, _COARSE), (half <= 0.02, _FINE)):
