@@ -47,7 +47,8 @@ from scipy.optimize import nnls
 from scipy.special import xlog1py, xlogy
 
 from refimpl.domains import EPS, LARGEST_POINT, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension.refined import ExactRecord, ball_part, facet_weights
+from refimpl.extension.exact_sets import ball_part, facet_weights
+from refimpl.extension.refined import ExactRecord
 from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from refimpl.validation import FloatArray, InputError, between, positive, records, vector, whole
 

@@ -20,8 +20,7 @@ from all former ones, so in exact arithmetic this ends; the precision is doubled
 tangents that is active at the minimum is, record by record, a certificate again.
 There is no way out with a gap above α, and no substitute answer: either would depend on the data and void the privacy claim.
 An α that no point with float coordinates could be sure to have is refused beforehand, from public parameters alone; so are sets
-so large that values could overflow.  Quadratic and ridge losses have no refined records: there a public rule limits how steep a
-record may be.
+so large that values could overflow.
 """
 
 from __future__ import annotations
@@ -46,7 +45,8 @@ from refimpl.domains import EPS, Ball, Domain, secular_root
 from refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
 from refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
 from refimpl.extension.envelope import Envelope, envelope
-from refimpl.extension.refined import ExactRecord, refine
+from refimpl.extension.exact_sets import exact, exact_matrix, length
+from refimpl.extension.refined import ExactRecord, quadratic_gradient, refine
 from refimpl.extension.smoothing import Smoothed
 from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Loss, Quadratic, ReLU, Ridge, Squared
 from refimpl.validation import FloatArray, InputError, positive
@@ -76,11 +76,12 @@ class Minimiser:
 def accuracy_lower(problem: Problem) -> float:
     """The least α that is accepted: what moving the minimiser to float coordinates inside the set may cost.
 
-    F is (C + λ·max‖w − w0‖)-Lipschitz; rounding moves a point by less than 8(d + 4)·EPS of the set's reach.
+    F is (C + λ·max‖w − w0‖)-Lipschitz; rounding moves a point by less than 8(d + 4)·EPS of the set's reach.  Where the matrix
+    of a quadratic loss is not positive semidefinite, by rounding, no certificate can do with less than that costs.
     """
     reach = problem.within.max_norm_from(np.zeros(problem.dimension))
     steepness = problem.lipschitz + problem.weight * problem.within.max_norm_from(problem.anchor)
-    return 64 * (problem.dimension + 4) * EPS * steepness * reach
+    return 64 * (problem.dimension + 4) * EPS * steepness * reach + 16 * problem.tangent_deficit
 
 
 def minimise(problem: Problem, accuracy: float) -> Minimiser:
@@ -90,29 +91,11 @@ def minimise(problem: Problem, accuracy: float) -> Minimiser:
         raise InputError(f"accuracy = {goal!r}: must be at least {least:.3g}, what rounding to floats may cost")
     if (reach := problem.domain.max_norm_from(np.zeros(problem.dimension))) > LARGEST_REACH:
         raise InputError(f"domain: reaches {reach:.3g} far from the origin; at most {LARGEST_REACH:g} is allowed")
-    _refuse_steep_records(problem, goal)
     search = _Search(problem, goal)
     found, bits = search.newton(), _FIRST_BITS
     while found is None:
         found, bits = search.cutting_planes(bits), 2 * bits
     return found
-
-
-def _refuse_steep_records(problem: Problem, goal: float) -> None:
-    """Records of losses that cannot be refined must not be so steep that rounding alone exceeds the accuracy.
-
-    It is a public rule about single records, checked before anything private is computed.
-    """
-    if isinstance(problem.loss, GlmLoss):
-        return
-    rounding = 16 * (problem.dimension + 16) * EPS * problem.domain.diameter_upper()
-    steepness = problem.loss.lipschitz_upper(problem.data, problem.domain)
-    if not (steepness * rounding <= goal / 4).all():
-        row = int(np.argmax(steepness))
-        raise InputError(
-            f"data: record {row} has the Lipschitz constant {steepness[row]:.3g}; with a loss that is not generalised "
-            f"linear at most {goal / 4 / rounding:.3g} is allowed at accuracy = {goal:.3g}"
-        )
 
 
 def accuracy_for(*, lipschitz: float, weight: float, size: int, kappa: float = 1.0) -> float:
@@ -283,8 +266,6 @@ class _Search:
     def _worst(self, certificate: Certificate) -> NDArray[np.intp]:
         """The records without which the bound would be within 3/4 of the goal; none if that is not for records to do."""
         none = np.zeros(0, dtype=np.intp)
-        if not isinstance(self.problem.loss, GlmLoss):
-            return none
         if _remainder(self.problem, certificate.point, certificate.subgradients.mean(axis=0)) > self.goal / 2:
             return none
         gaps = record_gaps_upper(self.problem, certificate) / self.problem.size
@@ -298,16 +279,14 @@ class _Search:
         kink near w needs, and get a better y only.
         """
         p, point, share = self.problem, certificate.point, self.goal * self.problem.size / (8 * max(worst.size, 1))
-        exact = {int(i): _exact_record(certificate, int(i)) for i in worst}
-        gaps = record_gaps_upper(p, replace(certificate, exact=exact))
+        numbers = {int(i): _exact_record(certificate, int(i)) for i in worst}
+        gaps = record_gaps_upper(p, replace(certificate, exact=numbers))
         for i in map(int, worst[gaps[worst] > share]):
             better = refine(p, point, i, bits=bits)
             if i in kept:
-                shorter = mpf(1 - (p.dimension + 16) * EPS)  # so that ‖g‖ ≤ C whatever the rounding of v
-                slope = tuple(shorter * exact[i].dual * mpf(float(entry)) for entry in p.features[i])
-                better = ExactRecord(exact[i].dual, better.minimiser, slope)
-            exact[i] = better
-        return replace(certificate, exact=exact)
+                better = ExactRecord(numbers[i].dual, better.minimiser, _gradient(p, i, numbers[i].dual, better, bits))
+            numbers[i] = better
+        return replace(certificate, exact=numbers)
 
     def _start(self) -> tuple[FloatArray, float]:
         """Where to begin, and with which μ: the minimiser for a sixteenth of the records, if there are many."""
@@ -443,9 +422,7 @@ class _Search:
         self.evaluations += 1
         found = self.batch.at(point)
         certificate = _certificate(self.problem, point, found.duals, found.minimisers(), found.subgradients())
-        worst = np.zeros(0, dtype=np.intp)
-        if isinstance(self.problem.loss, GlmLoss):
-            worst = np.flatnonzero(record_gaps_upper(self.problem, certificate) > self.goal / 16)
+        worst = np.flatnonzero(record_gaps_upper(self.problem, certificate) > self.goal / 16)
         certificate = self._refined(certificate, worst, worst[:0], bits)
         ordinary = np.setdiff1d(np.arange(self.problem.size), worst)
         total = Fraction(math.fsum(found.values[ordinary]))
@@ -462,8 +439,7 @@ class _Search:
             p, best.point, np.clip(duals, *_slope_range(p.loss)), best.certificate.minimisers, np.asarray(g)
         )
         special = set(best.certificate.exact).union(*(plane.certificate.exact for _, plane in active))
-        exact = {i: _mixed_record(i, best, active, bits) for i in special}
-        return replace(mixed, exact=exact)
+        return replace(mixed, exact={i: _mixed_record(i, best, active, bits) for i in special})
 
 
 @dataclass(frozen=True, eq=False)
@@ -628,28 +604,42 @@ class _QuadraticProgram:
         return found
 
 
+def _gradient(problem: Problem, i: int, dual: mpf, record: ExactRecord, bits: int) -> tuple[mpf, ...]:
+    """v·x and the gradient of the quadratic part at y, cut to the length that is allowed."""
+    with mpmath.workprec(4 * bits):
+        x, y = exact(problem.features[i]), np.array(record.minimiser, dtype=object)
+        g = quadratic_gradient(problem, y, x) + dual * x
+        longest = problem.lipschitz * (1 - mpf(2) ** -bits)
+        return tuple(g * min(1, longest / (length(g) or longest)))
+
+
 def _refined_value(problem: Problem, point: FloatArray, i: int, record: ExactRecord, *, bits: int) -> Fraction:
     """f(y) + C‖w − y‖ of a refined record."""
     with mpmath.workprec(4 * bits):
-        x, w = ([mpf(float(entry)) for entry in row] for row in (problem.features[i], point))
-        margin = mpmath.fdot(x, record.minimiser)
-        r = margin - mpf(float(problem.targets[i]))
-        match problem.loss:
-            case Affine():
-                loss = margin
-            case Hinge():
-                loss = max(1 - margin, 0)
-            case ReLU():
-                loss = max(r, 0)
-            case Absolute():
-                loss = abs(r)
-            case Squared():
-                loss = r * r / 2
-            case L4():
-                loss = r**4
-            case _:
-                loss = mpmath.log1p(mpmath.exp(-margin))
-        moved = [a - b for a, b in zip(w, record.minimiser, strict=True)]
-        value = loss + mpf(problem.lipschitz) * mpmath.sqrt(mpmath.fdot(moved, moved))
+        x, y, w = exact(problem.features[i]), np.array(record.minimiser, dtype=object), exact(point)
+        value = mpf(problem.lipschitz) * length(w - y) + mpf(problem.ridge) / 2 * (y @ y)
+        if isinstance(problem.model, Quadratic):
+            value += (y - x) @ exact_matrix(problem.model.matrix) @ (y - x) / 2
+        else:
+            value += _phi(problem.model, x @ y, mpf(float(problem.targets[i])))
         numerator, denominator = to_rational(mpf(value)._mpf_)
         return Fraction(int(numerator), int(denominator))
+
+
+def _phi(loss: GlmLoss, margin: mpf, target: mpf) -> mpf:
+    r = margin - target
+    match loss:
+        case Affine():
+            return margin
+        case Hinge():
+            return max(1 - margin, mpf(0))
+        case ReLU():
+            return max(r, mpf(0))
+        case Absolute():
+            return abs(r)
+        case Squared():
+            return r * r / 2
+        case L4():
+            return r**4
+    # Less than the working precision resolves, and as a fraction perhaps too long for any memory.
+    return mpf(0) if margin > mpmath.mp.prec else mpmath.log1p(mpmath.exp(-margin))
