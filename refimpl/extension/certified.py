@@ -56,7 +56,8 @@ Stage = Literal["newton", "newton, refined", "cutting planes"]
 LARGEST_REACH = 1e14  # of W: then no value overflows, records having entries of at most 1e60
 _DIVISOR = 8.0  # of μ, from one smoothed problem to the next
 _MOST_STEPS = 30  # of Newton's method on one of them
-_FIRST_BITS = 256  # of refined records
+_LEAST_BITS = 64  # of refined records
+_PLANE_BITS = 256  # of cutting planes at first
 _MOST_REFINED = 200  # records, while there is hope to do with fewer
 _MOST_PLANES = 150  # before the precision is doubled
 _WARM_SIZE = 4000  # records from which on a sixteenth of them is solved first, for a start
@@ -92,7 +93,7 @@ def minimise(problem: Problem, accuracy: float) -> Minimiser:
     if (reach := problem.domain.max_norm_from(np.zeros(problem.dimension))) > LARGEST_REACH:
         raise InputError(f"domain: reaches {reach:.3g} far from the origin; at most {LARGEST_REACH:g} is allowed")
     search = _Search(problem, goal)
-    found, bits = search.newton(), _FIRST_BITS
+    found, bits = search.newton(), _PLANE_BITS
     while found is None:
         found, bits = search.cutting_planes(bits), 2 * bits
     return found
@@ -224,6 +225,7 @@ class _Search:
     batch: Batch = field(init=False)
     last: FloatArray = field(init=False)
     unproved: float | None = None  # the best bound that was not good enough, at the last try
+    refined: dict[tuple[bytes, int, int], ExactRecord] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         p = self.problem
@@ -256,7 +258,7 @@ class _Search:
             worst = self._worst(certificate) if stuck else np.zeros(0, dtype=np.intp)
             if 0 < worst.size <= _MOST_REFINED:
                 kept = np.flatnonzero(state.extension.kind < 3)
-                refined = self._refined(certificate, worst, kept, _FIRST_BITS)
+                refined = self._refined(certificate, worst, kept, _LEAST_BITS)
                 bound = gap_upper(self.problem, refined)
                 if bound <= self.goal:
                     return Minimiser(refined.point, bound, refined, "newton, refined", self.evaluations)
@@ -281,12 +283,20 @@ class _Search:
         p, point, share = self.problem, certificate.point, self.goal * self.problem.size / (8 * max(worst.size, 1))
         numbers = {int(i): _exact_record(certificate, int(i)) for i in worst}
         gaps = record_gaps_upper(p, replace(certificate, exact=numbers))
-        for i in map(int, worst[gaps[worst] > share]):
-            better = refine(p, point, i, bits=bits)
+        coarse = worst[gaps[worst] > share]
+        for i, enough in zip(coarse.tolist(), np.maximum(_bits_for(p, coarse, share), bits).tolist(), strict=True):
+            better = self._refine(point, i, enough)
             if i in kept:
-                better = ExactRecord(numbers[i].dual, better.minimiser, _gradient(p, i, numbers[i].dual, better, bits))
+                better = ExactRecord(numbers[i].dual, better.minimiser, _gradient(p, i, numbers[i].dual, better, enough))
             numbers[i] = better
         return replace(certificate, exact=numbers)
+
+    def _refine(self, point: FloatArray, i: int, bits: int) -> ExactRecord:
+        """Kept, as several certificates are tried at one point."""
+        key = (point.tobytes(), i, bits)
+        if key not in self.refined:
+            self.refined[key] = refine(self.problem, point, i, bits=bits)
+        return self.refined[key]
 
     def _start(self) -> tuple[FloatArray, float]:
         """Where to begin, and with which μ: the minimiser for a sixteenth of the records, if there are many."""
@@ -470,6 +480,14 @@ class _Plane:
     def record(self, i: int) -> ExactRecord:
         """The numbers of a record, exactly."""
         return _exact_record(self.certificate, i)
+
+
+def _bits_for(problem: Problem, rows: NDArray[np.intp], gap: float) -> NDArray[np.intp]:
+    """With so many bits the gap of these records, refined, is as small as that, by the bound that `refined` states."""
+    if not rows.size:
+        return rows
+    steepness = problem.lipschitz + problem.loss.lipschitz_upper(problem.data[rows], problem.domain)
+    return np.ceil(16 + np.log2(steepness) + math.log2(problem.domain.diameter_upper()) - math.log2(gap)).astype(np.intp)
 
 
 def _exact_record(certificate: Certificate, i: int) -> ExactRecord:

@@ -125,9 +125,9 @@ class _Slopes:
         everything = np.arange(len(self.rows))
         flat = self.at(np.zeros(len(self.rows)), everything)[0]
         steepest = self.glm.dphi(np.einsum("ij,ij->i", self.features, flat), self.targets)
-        ends = np.minimum(steepest, 0.0), np.maximum(steepest, 0.0)
         # Finer than this the force v·x does not change.
         finest = 1e-3 * _EPS * self.batch.lipschitz / self.batch.norms[self.rows]
+        ends = self._magnitudes(np.abs(steepest), np.sign(steepest), finest)
         low, high = crossing(lambda slopes, part: self.at(slopes, part)[3], *ends, resolution=finest)
         y, g, edge, short = self.at(low, everything)
         other_y, other_g, other_edge, over = self.at(high, everything)
@@ -136,6 +136,19 @@ class _Slopes:
         wide = share[:, np.newaxis]
         y = self.batch.domain.project((1 - wide) * y + wide * other_y)
         return y, (1 - wide) * g + wide * other_g, (1 - share) * low + share * high, edge | other_edge
+
+    def _magnitudes(self, largest: FloatArray, signs: FloatArray, finest: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Ends of intervals of slopes of one magnitude, or from 0 to the finest, with the slope wanted."""
+
+        def excess(logs: FloatArray, part: Rows) -> FloatArray:
+            return signs[part] * self.at(signs[part] * np.exp(logs), part)[3]
+
+        smallest = np.maximum(np.minimum(finest, largest), 1e-300)
+        logs = np.log(smallest), np.log(np.maximum(largest, smallest))
+        low, high = crossing(excess, *logs, resolution=1.0)
+        inner = np.where(low > logs[0], np.exp(low) * (1 - 1e-9), 0.0)
+        outer = np.where(high < logs[1], np.exp(high) * (1 + 1e-9), largest)
+        return np.where(signs < 0, -outer, inner), np.where(signs < 0, -inner, outer)
 
 
 def bent_hessians(
