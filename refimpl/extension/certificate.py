@@ -90,7 +90,10 @@ class Problem:
             "anchor": vector("anchor", self.anchor, size=self.dimension).copy(),
             "within": self.domain if self.within is None else self.within,
         }
-        if not self.domain.contains(checked["anchor"]):
+        outermost = self.domain
+        while isinstance(outermost, Localised):  # a localised part of the domain need not hold it
+            outermost = outermost.base
+        if not outermost.contains(checked["anchor"]):
             raise InputError("anchor: must lie in the domain")
         outer = checked["within"]
         while outer is not self.domain:
@@ -394,13 +397,18 @@ def _remainder(problem: Problem, point: FloatArray, slope: FloatArray, error: fl
 
 
 def _normals(problem: Problem, point: FloatArray, slope: FloatArray) -> list[FloatArray]:
-    """Guesses of ν: 0; −G, which gives Frank and Wolfe's gap; and the best, λ(z − P(z)) with z = w̃ − G/λ."""
+    """Guesses of ν: 0; −G, which gives Frank and Wolfe's gap; and (z − P(z))/t with z = w̃ − t·G.
+
+    The last with t = 1/λ is the best, but for rounding, which a large λ magnifies; longer t suffer less.
+    """
     guesses = [np.zeros_like(point), -slope]
     with np.errstate(all="ignore"):
-        target = point - slope / problem.weight
-        if np.abs(target).max() <= LARGEST_POINT:
-            with suppress(ArithmeticError):  # a polytope's projection that does not meet its optimality conditions
-                guesses.append(problem.weight * (target - problem.within.project(target)))
+        reach = problem.within.diameter_upper() / (_length(slope) or math.inf)
+        for time in (1 / problem.weight, 1e-6 * reach, 1e-3 * reach):
+            target = point - time * slope
+            if 0 < time < math.inf and np.abs(target).max() <= LARGEST_POINT:
+                with suppress(ArithmeticError):  # a polytope's projection that does not meet its optimality conditions
+                    guesses.append((target - problem.within.project(target)) / time)
     return [guess for guess in guesses if np.isfinite(guess).all()]
 
 

@@ -77,12 +77,15 @@ class Minimiser:
 def accuracy_lower(problem: Problem) -> float:
     """The least α that is accepted: what moving the minimiser to float coordinates inside the set may cost.
 
-    F is (C + λ·max‖w − w0‖)-Lipschitz; rounding moves a point by less than 8(d + 4)·EPS of the set's reach.  Where the matrix
-    of a quadratic loss is not positive semidefinite, by rounding, no certificate can do with less than that costs.
+    The minimiser is within C/λ of the point of the set next to w0, so that near it F has at most the slope
+    C + λ‖w − w0‖ ≤ 2C + λ·dist(w0, set).  Rounding moves a point by less than 8(d + 4)·EPS of the set's reach.  Where the matrix of
+    a quadratic loss is not positive semidefinite, by rounding, no certificate can do with less than that costs.
     """
-    reach = problem.within.max_norm_from(np.zeros(problem.dimension))
-    steepness = problem.lipschitz + problem.weight * problem.within.max_norm_from(problem.anchor)
-    return 64 * (problem.dimension + 4) * EPS * steepness * reach + 16 * problem.tangent_deficit
+    within, weight, anchor = problem.within, problem.weight, problem.anchor
+    away = float(np.linalg.norm(anchor - within.project(anchor)))
+    steepness = min(2 * problem.lipschitz + weight * away, problem.lipschitz + weight * within.max_norm_from(anchor))
+    move = 8 * (problem.dimension + 4) * EPS * within.max_norm_from(np.zeros(problem.dimension))
+    return 8 * (steepness + weight * move) * move + 16 * problem.tangent_deficit
 
 
 def minimise(problem: Problem, accuracy: float) -> Minimiser:

@@ -271,6 +271,15 @@ def test_values_of_logistic_loss_at_huge_margins() -> None:
         assert float(certified._refined_value(problem, np.ones(1), i, record, bits=128)) == pytest.approx(value)
 
 
+@pytest.mark.parametrize("seed", [1, 5, 27, 36, 56, 107, 296])
+def test_the_least_accuracy_is_reached_for_large_weights(seed: int) -> None:
+    """λ magnifies the rounding of w in the gradient; in the last one it hides a normal of the boundary."""
+    rng = np.random.default_rng(seed)
+    problem = replace(random_problem(seed)[0], weight=10.0 ** rng.uniform(0, 9))
+    accuracy = 2 * accuracy_lower(problem)
+    assert minimise(problem, accuracy).gap_upper <= accuracy
+
+
 def test_many_records_start_from_few() -> None:
     problem = example(n=5000)
     found = minimise(problem, accuracy_for(lipschitz=2.0, weight=0.3, size=5000))

@@ -1,0 +1,78 @@
+"""[P4, Algorithm 4] Double output perturbation: localise with half of the budget, minimise again there, perturb again.
+
+Statement [P4, Proposition 3.2]: ε-DP; within O((G/λ)(d/(nε))^{1−1/k}) of argmin_W F̂_λ with constant probability, for
+C = G·(nε/d)^{1/k}.
+
+Two readings of the second stage's objective exist: the infimum in f_C runs over W (A) or over W_loc (B).  Under (A) it is the
+same function as before, minimised over a set that holds its minimiser but for a probability of ζ: the second stage then
+finds the same point, and only its noise is fresh.  Under (B) the extension is closer to the loss, as it needs to be C-Lipschitz
+on W_loc only.
+
+Departures: r as in `localise`; ρ-zCDP too; the projection onto W_loc is that of `refimpl.domains`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from refimpl.channel import Channel
+from refimpl.domains import Domain
+from refimpl.losses import Loss
+from refimpl.pure_dp.perturbation import (
+    Minimise,
+    RegularisedProblem,
+    certified_point,
+    halved,
+    localised_around,
+    noisy,
+    table,
+)
+from refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
+from refimpl.validation import FloatArray, choice, positive, probability, whole
+
+__all__ = ["double_output_perturbation", "paper_lipschitz", "privacy", "sensitivity", "worst_neighbours"]
+
+Reading = Literal["A", "B"]
+
+
+def double_output_perturbation(
+    data: ArrayLike,
+    channel: Channel,
+    *,
+    loss: Loss | str,
+    domain: Domain | str,
+    weight: float,
+    lipschitz: float,
+    epsilon: float | None = None,
+    rho: float | None = None,
+    failure: float = 0.05,
+    reading: Reading = "A",
+    kappa: float = 0.1,
+    center: ArrayLike | None = None,
+    method: Minimise = certified_point,
+) -> FloatArray:
+    """A point of W_loc, hence of W, near argmin_W F̂_λ."""
+    half, zeta, rows = halved(privacy(epsilon=epsilon, rho=rho)), probability("failure", failure), table(data)
+    over_domain = choice("reading", reading, ("A", "B")) == "A"
+    n, columns = rows.shape
+    problem = RegularisedProblem.of(
+        loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
+    )
+    reach = problem.sensitivity_upper(n)
+
+    first = problem.minimiser(problem.on(rows), method)  # line 1, Algorithm 2
+    release = noisy("localise/point", first, channel, sensitivity=reach, spend=half)
+    local = localised_around(problem, problem.domain.project(release), n, half, zeta)
+
+    inner = problem.domain if over_domain else local
+    second = problem.minimiser(problem.on(rows, inner=inner, within=local), method)  # line 2
+    return local.project(noisy("point", second, channel, sensitivity=reach, spend=half))  # lines 3, 4
+
+
+def paper_lipschitz(*, moment_bound: float, moment_order: float, size: int, dimension: int, epsilon: float) -> float:
+    """The paper's C = G·(nε/d)^{1/k}."""
+    rate = whole("size", size, least=1) * positive("epsilon", epsilon) / whole("dimension", dimension, least=1)
+    return positive("moment_bound", moment_bound) * math.pow(rate, 1 / positive("moment_order", moment_order))

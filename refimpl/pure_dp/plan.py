@@ -1,0 +1,265 @@
+"""[P4, Theorem 2.1 restored; the explicit bound is ours] The phases of population localisation, and what they guarantee.
+
+Setting.  n independent records; f(·, x) convex on W and L_x-Lipschitz there with E L^k ≤ G^k, k ≥ 2; F = E f; R₀ = max_W ‖w − w_0‖.
+Phase i minimises on m_i fresh records with the weight λ_i around the last point w_{i−1}, by a solver whose output w_i is near
+u_i, the minimiser of (1/m) Σ f(·, x) + (λ/2)‖· − w_{i−1}‖² on the batch.  A plan depends on public numbers alone.
+
+**In expectation**, with single output perturbation.  Let V(m) ≥ E(λ‖w_i − u_i‖)².  The noise is independent with mean zero and
+projections do not increase distances, so with B of `single.gradient_bias`, E B ≤ b and Var B ≤ s/m,
+
+    V(m) = λ²E‖z‖² + (κC/m)² + 2(κC/m)·b + b² + s/m,    b = c_k·G^k·C^{1−k},  s = c'_k·G^k·C^{2−k},    and  V(m) ≤ (λD)².
+
+Replacing one record moves u by at most (L + L')/(λm), so E F(u_i) − F(y) ≤ (λ_i/2)·E‖y − w_{i−1}‖² + 2G²/(λ_i·m_i) for every y
+chosen before the batch is drawn.  With y = w* first and y = u_{i−1} then, and as F is G-Lipschitz,
+
+    E F(w_I) − F* ≤ λ_1R₀²/2 + Σ_i 2G²/(λ_i·m_i) + Σ_{i≥2} λ_i·V(m_{i−1})/(2λ_{i−1}²) + G·√V(m_I)/λ_I.
+
+In the variables m_i, λ_i, C_i this is a posynomial, under the constraint Σ m_i ≤ n: `expectation_plan` minimises it, to the
+global minimum, as a geometric program for every number of phases, and takes the best number.
+
+**With high probability**: J repetitions of every phase, aggregated.  Let a(m)/λ be the distance within which the solver is of u
+with probability ≥ 0.8.  u is within √10·G/(λ√m) of the minimiser w_i* of F + (λ/2)‖· − w_{i−1}‖² with probability ≥ 0.9.  So every
+repetition is within Δ_i/λ_i of it, Δ_i = √10·G/√m_i + a(m_i), with probability ≥ 0.7; more than 0.51·J of them are but for a
+probability of exp(−2J·0.19²), and the aggregate is within R_i = 3Δ_i/λ_i.  With m_i = 2^{I−i}, λ_i = 8^i·λ, λ = 3Δ_0/D,
+
+    F(w_I) − F* ≤ λ_1R₀²/2 + Σ_{i≥2} λ_i·R_{i−1}²/2 + G·R_I  ≤  24·D·Δ_0 + G·D·4^{−I}     but for a probability of I·exp(−2J·0.19²).
+
+No phases at all is a plan, too: it returns w_0, which is within G·R₀ of the minimum and spends nothing.  It is the answer
+where noise would drown every other one, as for nε < d.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal
+
+import cvxpy
+import numpy as np
+
+from refimpl.claims import claim_to_json
+from refimpl.pure_dp.perturbation import Budget, budget, halved, noise_radius_upper, noise_square_mean
+from refimpl.pure_dp.single import bias_constant, bias_variance_constant
+from refimpl.validation import InputError, choice, positive, probability, real, whole
+
+Solver = Literal["single", "double"]
+_ROUNDING = 1 + 1e-10  # more than what evaluating a bound in floats can lose
+
+
+@dataclass(frozen=True)
+class Phase:
+    """m, λ and C of a phase; the radius of its aggregation, 0 if there is none."""
+
+    size: int
+    weight: float
+    lipschitz: float
+    radius: float = 0.0
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What is known of the records and of W: E L^k ≤ G^k, the dimension, R₀ = max_W ‖w − w_0‖ and D = diam W."""
+
+    moment_order: float
+    moment_bound: float
+    dimension: int
+    reach: float
+    diameter: float
+
+    def __post_init__(self) -> None:
+        if not (k := real("moment_order", self.moment_order)) >= 2:
+            raise InputError(f"moment_order = {k!r}: must be >= 2")
+        checked = {
+            "moment_bound": positive("moment_bound", self.moment_bound),
+            "dimension": whole("dimension", self.dimension, least=1),
+            "reach": positive("reach", self.reach),
+            "diameter": positive("diameter", self.diameter),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def bias_mean(self, lipschitz: float) -> float:
+        """b: at least E B."""
+        G, k = self.moment_bound, self.moment_order
+        return bias_constant(k) * lipschitz * math.pow(G / lipschitz, k)
+
+    def bias_variance(self, lipschitz: float) -> float:
+        """s: at least E(L² − C²)₊."""
+        G, k = self.moment_bound, self.moment_order
+        return bias_variance_constant(k) * lipschitz**2 * math.pow(G / lipschitz, k)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The phases and what they guarantee: an excess risk of at most `bound`, in expectation or but for `failure`."""
+
+    phases: tuple[Phase, ...]
+    repetitions: int
+    kappa: float
+    spend: Budget
+    solver: Solver
+    bound: float
+    failure: float | None = None
+
+    @property
+    def records(self) -> int:
+        """How many records it uses."""
+        return self.repetitions * sum(phase.size for phase in self.phases)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "phases": [vars(phase) for phase in self.phases],
+            "repetitions": self.repetitions,
+            "kappa": self.kappa,
+            "claim": claim_to_json(self.spend),
+            "solver": self.solver,
+            "bound": self.bound,
+            "failure": self.failure,
+        }
+
+
+# ------------------------------------------------------------------------------------------------------- in expectation
+
+
+def phase_error_upper(phase: Phase, assumption: Assumption, *, kappa: float, spend: Budget) -> float:
+    """V(m)."""
+    C, m = phase.lipschitz, phase.size
+    noise = noise_square_mean(dimension=assumption.dimension, sensitivity=(2 + 2 * kappa) * C / m, spend=spend)
+    bias, slack = assumption.bias_mean(C), kappa * C / m
+    free = noise + (slack + bias) ** 2 + assumption.bias_variance(C) / m
+    return min(free, (phase.weight * assumption.diameter) ** 2)
+
+
+def expectation_bound(phases: tuple[Phase, ...], assumption: Assumption, *, kappa: float, spend: Budget) -> float:
+    """An upper bound of E F(w_I) − F* for localised single output perturbation, with all constants."""
+    G, reach = assumption.moment_bound, assumption.reach
+    if not phases:
+        return G * reach * _ROUNDING
+    errors = [phase_error_upper(phase, assumption, kappa=kappa, spend=spend) for phase in phases]
+    total = phases[0].weight * reach**2 / 2 + sum(2 * G**2 / (phase.weight * phase.size) for phase in phases)
+    for (before, after), error in zip(pairwise(phases), errors, strict=False):
+        total += after.weight * error / (2 * before.weight**2)
+    return (total + G * math.sqrt(errors[-1]) / phases[-1].weight) * _ROUNDING
+
+
+def expectation_plan(
+    assumption: Assumption,
+    *,
+    size: int,
+    epsilon: float | None = None,
+    rho: float | None = None,
+    kappa: float = 0.05,
+    most_phases: int = 16,
+) -> Plan:
+    """The plan with the least bound for `size` records."""
+    n, spend, kappa = whole("size", size, least=1), budget(epsilon=epsilon, rho=rho), positive("kappa", kappa)
+    best = Plan((), 1, kappa, spend, "single", expectation_bound((), assumption, kappa=kappa, spend=spend))
+    idle = 0
+    for count in range(1, whole("most_phases", most_phases, least=0) + 1):
+        phases = _best_phases(count, n, assumption, kappa, spend) if count <= n else None
+        bound = math.inf if phases is None else expectation_bound(phases, assumption, kappa=kappa, spend=spend)
+        idle = 0 if bound < 0.999 * best.bound else idle + 1
+        if phases is not None and bound < best.bound:
+            best = replace(best, phases=phases, bound=bound)
+        if idle == 2:
+            break
+    return best
+
+
+def _best_phases(count: int, n: int, assumption: Assumption, kappa: float, spend: Budget) -> tuple[Phase, ...] | None:
+    """The geometric program, in units where G = R₀ = 1, and for shares m/n of the records; None if it cannot be solved."""
+    k, d = assumption.moment_order, assumption.dimension
+    noise = noise_square_mean(dimension=d, sensitivity=2 + 2 * kappa, spend=spend)
+    mean, variance = bias_constant(k), bias_variance_constant(k)
+    weights, clips, shares, errors = (cvxpy.Variable(count, pos=True) for _ in range(4))
+    constraints = [cvxpy.sum(shares) <= 1]
+    objective = weights[0] / 2 + errors[count - 1] ** 0.5 / weights[count - 1]
+    for i in range(count):
+        C, m = clips[i], n * shares[i]
+        cross = (2 * kappa * mean + variance) * C ** (2 - k) / m
+        error = (noise + kappa**2) * C**2 / m**2 + cross + mean**2 * C ** (2 - 2 * k)
+        constraints += [error / errors[i] <= 1, m >= 1]
+        objective += 2 / (weights[i] * m)
+    for i in range(1, count):
+        objective += weights[i] * errors[i - 1] / (2 * weights[i - 1] ** 2)
+    program = cvxpy.Problem(cvxpy.Minimize(objective), constraints)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a solver that is not sure: the bound is computed from what it found
+        try:
+            program.solve(gp=True, solver=cvxpy.CLARABEL)
+        except cvxpy.SolverError:
+            return None
+    if any(variable.value is None or not np.isfinite(variable.value).all() for variable in (weights, clips, shares)):
+        return None
+    sizes = np.maximum(np.floor(n * shares.value * (1 - 1e-9)), 1).astype(int)
+    sizes[0] += n - sizes.sum()
+    if sizes[0] < 1:
+        return None
+    G, reach = assumption.moment_bound, assumption.reach
+    values = zip(sizes.tolist(), weights.value.tolist(), clips.value.tolist(), strict=True)
+    return tuple(Phase(m, weight * G / reach, clip * G) for m, weight, clip in values)
+
+
+# ------------------------------------------------------------------------------------------------- with high probability
+
+
+def distance_upper(
+    assumption: Assumption, *, size: int, lipschitz: float, kappa: float, spend: Budget, solver: Solver
+) -> float:
+    """a(m): λ times the distance from u within which the solver's output is with probability ≥ 0.8.
+
+    A tenth is for Markov's inequality on the bias, a tenth for the noise: for one draw, or for two, of which the first must not
+    push the minimiser out of the localised set (`double`, reading A, with a failure of 0.05).
+    """
+    C, m = lipschitz, size
+    spend, zeta = (spend, 0.1) if solver == "single" else (halved(spend), 0.05)
+    reach = (2 + 2 * kappa) * C / m
+    noise = noise_radius_upper(dimension=assumption.dimension, sensitivity=reach, spend=spend, failure=zeta)
+    return (kappa * C / m + noise + assumption.bias_mean(C) / 0.1) * _ROUNDING
+
+
+def best_clip(assumption: Assumption, *, size: int, kappa: float, spend: Budget, solver: Solver) -> float:
+    """The C with the least a(m), which is a multiple of C plus a multiple of C^{1−k}."""
+    k, G = assumption.moment_order, assumption.moment_bound
+    total = distance_upper(assumption, size=size, lipschitz=G, kappa=kappa, spend=spend, solver=solver)
+    bias = assumption.bias_mean(G) / 0.1
+    return float(G * ((k - 1) * bias / (total - bias)) ** (1 / k))
+
+
+def high_probability_plan(
+    assumption: Assumption,
+    *,
+    size: int,
+    failure: float,
+    epsilon: float | None = None,
+    rho: float | None = None,
+    kappa: float = 0.05,
+    solver: Solver = "single",
+) -> Plan:
+    """[P4, Algorithm 1] J repetitions of I phases whose batches halve and whose weights grow by 8."""
+    n, spend, zeta = whole("size", size, least=1), budget(epsilon=epsilon, rho=rho), probability("failure", failure)
+    kappa, method = positive("kappa", kappa), choice("solver", solver, ("single", "double"))
+    solver = "double" if method == "double" else "single"
+    G, D, reach = assumption.moment_bound, assumption.diameter, assumption.reach
+    rounds = max(1, math.floor(math.log2(n)))
+    repetitions = math.ceil(13.9 * math.log(max(rounds / zeta, math.e)))
+    count = math.floor(math.log2(n / repetitions)) if n >= 2 * repetitions else 0
+    nothing = Plan((), 1, kappa, spend, solver, G * reach * _ROUNDING, zeta)
+    if not count:
+        return nothing
+    sizes = [2 ** (count - i) for i in range(count + 1)]
+    clips = [best_clip(assumption, size=m, kappa=kappa, spend=spend, solver=solver) for m in sizes]
+    distances = [
+        math.sqrt(10) * G / math.sqrt(m)
+        + distance_upper(assumption, size=m, lipschitz=clip, kappa=kappa, spend=spend, solver=solver)
+        for m, clip in zip(sizes, clips, strict=True)
+    ]
+    base = 3 * distances[0] / D
+    phases = tuple(Phase(sizes[i], base * 8**i, clips[i], 3 * distances[i] / (base * 8**i)) for i in range(1, count + 1))
+    bound = phases[0].weight * reach**2 / 2 + G * phases[-1].radius
+    bound += sum(after.weight * before.radius**2 / 2 for before, after in pairwise(phases))
+    return min(
+        nothing, Plan(phases, repetitions, kappa, spend, solver, bound * _ROUNDING, zeta), key=lambda plan: plan.bound
+    )
