@@ -147,14 +147,50 @@ def do_calibrate(arguments: argparse.Namespace) -> int:
 
 
 def do_solve(arguments: argparse.Namespace) -> int:
-    from verification.solve import solve
+    from refimpl.validation import InputError
+    from verification.solve import solve, weights_document
 
-    value, text = solve(arguments)
+    def announce(text: str) -> None:
+        if arguments.json != "-":
+            print(text, flush=True)
+
+    def progress(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    value, text = solve(arguments, announce=announce, progress=progress if sys.stderr.isatty() else None)
     emit(arguments, value, text)
+    if arguments.weights is not None:
+        try:
+            Path(arguments.weights).write_text(json.dumps(weights_document(value), indent=1, allow_nan=False) + "\n")
+        except OSError as error:
+            raise InputError(f"weights = {arguments.weights!r}: could not be written ({error})") from None
     return 0
 
 
 # --- the parser -----------------------------------------------------------------------------------------------------------
+
+SOLVE_HELP = """\
+Every parameter is public and must be chosen without looking at the data: a clipping radius or a moment bound taken
+from the data themselves would leak them and void the claim.  Take them from units, physical limits, earlier studies
+or public data.  Data are never rescaled; rescale them yourself, by public numbers.  Public are also the number of
+records, the columns and, of a LIBSVM file, the number of features: fix it by --features.
+
+The moment order k and the moment bound G of P4.A1
+  G bounds (E L^k)^(1/k), where L is the Lipschitz constant of one record's loss on the domain.  With ||x|| the norm of a
+  record's features, t its target and R the largest norm in the domain:
+    absolute, affine, hinge, logistic, relu   L <= ||x||
+    squared                                   L <= ||x|| (||x|| R + |t|)
+    l4                                        L <= 4 ||x|| (||x|| R + |t|)^3
+    quadratic                                 L <= ||x|| + R
+    ridge:W:NAME                              as NAME, plus W R
+  Example: d features of mean 0 and standard deviation at most s give G = s sqrt(d) for k = 2; features of which at most 14 are
+  1 and the others 0 give G = sqrt(14) for every k.  k = 2 asks the least of the data; a larger k, with a G that is still true,
+  gives a better bound.  With a G that is too small the result is just as private but may be inaccurate, and the bound does not
+  hold; one that is too large costs accuracy.
+  --set preset=tuned takes smaller clips and weights: the same privacy, better on ordinary data, with a weaker bound.
+
+P4.S1, P4.A2, P4.A4 and P4.D4 take the weight of the regularisation and the clip by --set weight=... lipschitz=...; P4.A2 also
+needs --failure, P4.A4 takes --set reading=B.  Labels of hinge and logistic are -1 and 1, or two values and --positive."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -169,7 +205,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=_version())
     commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
 
-    def command(name: str, action: Callable[[argparse.Namespace], int], text: str, example: str) -> argparse.ArgumentParser:
+    def command(
+        name: str, action: Callable[[argparse.Namespace], int], text: str, example: str, secret: bool = False
+    ) -> argparse.ArgumentParser:
         sub = commands.add_parser(
             name,
             help=text,
@@ -178,7 +216,12 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         sub.add_argument("--json", metavar="FILE", help="write JSON to FILE (- for standard output)")
-        sub.add_argument("--seed", type=_seed, default=0, help="seed of everything random (default 0)")
+        if secret:  # who knows the seed can take the noise away again
+            sub.add_argument(
+                "--seed", type=_seed, help="for tests: who knows it can undo the noise (default: not predictable)"
+            )
+        else:
+            sub.add_argument("--seed", type=_seed, default=0, help="seed of everything random (default 0)")
         sub.add_argument("--jobs", type=_jobs, default=os.cpu_count() or 1, help="worker processes (default: all cores)")
         sub.set_defaults(action=action)
         return sub
@@ -227,18 +270,40 @@ def parser() -> argparse.ArgumentParser:
     solve = command(
         "solve",
         do_solve,
-        "run a private mean estimator on a CSV or .npy file: prints the claim, the spend ledger and the estimate",
-        "tailproof solve P2.A2 --data incomes.csv --columns income age --rho 0.1 --set clip=1000\n\n"
-        "Every parameter is public and must be chosen without looking at the data: a clipping radius or a moment bound taken\n"
-        "from the data themselves would leak them and void the claim.  Take them from units, earlier studies or theory.",
+        "run a private algorithm on a CSV, .npy or LIBSVM file: prints the claim, the spend ledger and the result",
+        "tailproof solve P2.A2 --data incomes.csv --columns income age --rho 0.1 --set clip=1000\n"
+        "         tailproof solve P4.A1 --data trips.csv --target minutes --loss absolute --domain ball:1 --epsilon 1 \\\n"
+        "             --moment-order 2 --moment-bound 3\n"
+        "         tailproof solve P4.A4 --data a9a --loss logistic --domain ball:10 --epsilon 1 \\\n"
+        "             --set weight=0.1 lipschitz=20 reading=B\n\n" + SOLVE_HELP,
+        secret=True,
     )
-    solve.add_argument("id", metavar="ID")
-    solve.add_argument("--data", required=True, metavar="FILE")
-    solve.add_argument("--columns", nargs="+", metavar="NAME", help="columns to use (default: all)")
+    solve.add_argument("id", metavar="ID", help="a mean estimator, or P4.A1, P4.S1, P4.A2, P4.A4, P4.D4: private optimisers")
+    solve.add_argument("--data", required=True, metavar="FILE", help="CSV or LIBSVM (also .gz), or .npy")
+    solve.add_argument("--columns", nargs="+", metavar="NAME", help="columns to use (default: all, without the target)")
+    solve.add_argument(
+        "--target", metavar="COLUMN", help="the target or label (default: the last column; LIBSVM: the label)"
+    )
+    solve.add_argument("--positive", metavar="VALUE", help="the label that stands for 1; the other one stands for -1")
+    solve.add_argument("--intercept", action="store_const", const=True, help="add a feature that is 1; it counts in G, too")
+    solve.add_argument("--features", type=int, metavar="D", help="features of a LIBSVM file (default: its largest index)")
+    solve.add_argument(
+        "--shuffle",
+        action=argparse.BooleanOptionalAction,
+        help="P4.A1: use the records in random order (the default), as its bound is for an order that means nothing",
+    )
+    solve.add_argument(
+        "--loss", metavar="NAME", help="absolute, affine, hinge, l4, logistic, quadratic, relu, squared, ridge:W:NAME"
+    )
+    solve.add_argument("--domain", metavar="SET", help="where the weights may lie: ball:RADIUS, box:LOW,HIGH or l1:RADIUS")
     for name in ("epsilon", "delta", "rho"):
         solve.add_argument(f"--{name}", type=float)
+    solve.add_argument("--moment-order", type=float, metavar="K", help="k >= 2 of the assumption on the data, see below")
+    solve.add_argument("--moment-bound", type=float, metavar="G", help="G of the assumption on the data, see below")
+    solve.add_argument("--failure", type=float, metavar="Z", help="P4.A1: a bound that holds but for this probability")
+    solve.add_argument("--weights", metavar="OUT.json", help="write weights, plan, claim and parameters to this file")
     solve.add_argument(
-        "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="further parameters of the estimator"
+        "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="further parameters of the algorithm"
     )
     return top
 

@@ -1,38 +1,75 @@
-"""`tailproof solve`: run a private mean estimator on a user's file."""
+"""`tailproof solve`: run a private mean estimator or a pure-DP optimiser on a user's file.
+
+What is said before a run (plan, claim, bound) comes from public numbers alone.  What is said after it is what the algorithm
+released, and what is true of every run: the gap of a minimisation and the work it took depend on the data and are not told.
+"""
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import os
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from refimpl.catalogue import ALGORITHMS, Implementation, Setting
-from refimpl.channel import ledger, run, spends_of
-from refimpl.claims import claim_to_json
-from refimpl.validation import InputError, records
-from verification.datafile import read_table
+from refimpl.channel import Mechanism, Transcript, ledger, run, spends_of
+from refimpl.claims import Claim, PureDP, claim_to_json
+from refimpl.domains import Domain, Localised, parse_domain
+from refimpl.extension.batched import LARGEST_RECORD
+from refimpl.extension.certified import accuracy_for
+from refimpl.extension.joint import StepLimitError
+from refimpl.losses import Loss, Quadratic, Ridge, parse_loss
+from refimpl.pure_dp.double import double_output_perturbation
+from refimpl.pure_dp.localise import localise
+from refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, halved, noise_square_mean
+from refimpl.pure_dp.plan import Assumption, Phase, Plan
+from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
+from refimpl.pure_dp.single import single_output_perturbation
+from refimpl.pure_dp.structured import structured_output_perturbation
+from refimpl.validation import FloatArray, InputError, choice, probability, real, records, whole
+from verification.datafile import Table, read_table, read_words
+from verification.report import number, table
+
+Tell = Callable[[str], None]
+
+FLAGS = ("epsilon", "delta", "rho", "loss", "domain", "moment_order", "moment_bound", "failure")
+CERTIFICATE = "every minimisation was proved to be within α of its minimum before noise was added"
 
 
-def solve(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    """(JSON value, readable lines)."""
+def solve(arguments: argparse.Namespace, *, announce: Tell, progress: Tell | None = None) -> tuple[dict[str, Any], str]:
+    """(JSON value, readable lines); what must be known before the run is told to `announce`."""
+    for name in ("json", "weights"):
+        _check_writable(name, getattr(arguments, name))
+    if arguments.id in OPTIMISERS:
+        return _optimise(arguments, OPTIMISERS[arguments.id], announce, progress)
+    return _estimate(arguments)
+
+
+# -------------------------------------------------------------------------------------------------------- mean estimators
+
+
+def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     implementation = _implementation(arguments.id)
-    parameters = _parameters(arguments, implementation)
-    table = read_table(arguments.data)
-    data = records("data", table.rows if not arguments.columns else table.select(arguments.columns))
+    signature = inspect.signature(implementation.mechanism).parameters.values()
+    known = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    given, foreign = _given(arguments), ("target", "positive", "intercept", "shuffle", "weights")
+    given |= {name: value for name in foreign if (value := getattr(arguments, name)) is not None}
+    parameters = _checked(arguments.id, given, known)
+    source = read_table(arguments.data, features=arguments.features)
+    data = records("data", source.select(arguments.columns) if arguments.columns else source.rows)
+    n, d = data.shape
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         estimate, transcript = run(implementation.mechanism, data, np.random.default_rng(arguments.seed), **parameters)
-    n, d = data.shape
     claim = implementation.privacy(Setting(n, d, parameters))
     assert claim is not None
-    books: list[dict[str, Any]] = [
-        {"records": count, "releases": len(names), "spends": [str(spend) for spend in spends_of(transcript, names)][:3]}
-        for names, count in ledger(transcript, n).items()
-    ]
-    vector = np.atleast_1d(estimate).tolist()
+    books, vector, notes = _books(transcript, n), np.atleast_1d(estimate).tolist(), [str(note.message) for note in caught]
     value = {
         "algorithm": arguments.id,
         "records": n,
@@ -40,48 +77,310 @@ def solve(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
         "claim": claim_to_json(claim),
         "ledger": books,
         "estimate": vector,
-        "notes": [str(note.message) for note in caught],
+        "notes": notes,
     }
-    lines = [f"{arguments.id} on {n} records of {d} columns", f"claim: {claim}, {claim.neighbouring}"]
-    lines += [
-        f"ledger: {b['releases']} release(s) touch each of {b['records']} records, spending {b['spends'][0]} each"
-        for b in books
-    ]
-    lines += [f"note: {note}" for note in value["notes"]]
-    lines.append("estimate: " + " ".join(f"{x:.10g}" for x in vector))
+    lines = [f"{arguments.id} on {n} records of {d} columns", _claim_line(claim), *_ledger_lines(books)]
+    lines += [*(f"note: {note}" for note in notes), "estimate: " + " ".join(f"{x:.10g}" for x in vector)]
     return value, "\n".join(lines)
 
 
 def _implementation(identifier: str) -> Implementation:
-    usable = [a for a in ALGORITHMS if a.implementation is not None and not a.implementation.query]
+    usable = [a for a in ALGORITHMS if a.implementation is not None and not a.implementation.query and a.id[:2] != "P4"]
     for entry in usable:
         if entry.id == identifier and entry.implementation is not None:
             return entry.implementation
-    raise InputError(f"id = {identifier!r}: must be one of {', '.join(entry.id for entry in usable)}")
+    names = [*(entry.id for entry in usable), *OPTIMISERS]
+    raise InputError(f"id = {identifier!r}: must be one of {', '.join(names)}")
 
 
-def _parameters(arguments: argparse.Namespace, implementation: Implementation) -> dict[str, Any]:
-    """The flags and the `--set` pairs, checked against what the estimator takes."""
-    signature = inspect.signature(implementation.mechanism).parameters
-    known = {name: p for name, p in signature.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
-    given: dict[str, Any] = {name: v for name in ("epsilon", "delta", "rho") if (v := getattr(arguments, name)) is not None}
+# -------------------------------------------------------------------------------------------------------------- optimisers
+
+NEEDED = inspect.Parameter.empty  # in place of a default
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """An optimiser and the parameters that the command line has for it, with their defaults."""
+
+    function: Mechanism
+    parameters: dict[str, Any]
+    plans: bool = False  # its own weights and clips
+    halves: bool = False  # two releases, each with half of the budget
+
+
+_COMMON = {"loss": NEEDED, "domain": NEEDED, "epsilon": None, "rho": None}
+_SOLVER = {**_COMMON, "weight": NEEDED, "lipschitz": NEEDED, "kappa": 0.1}
+
+OPTIMISERS = {
+    "P4.A1": Optimiser(
+        population_localization,
+        {**_COMMON, "moment_order": NEEDED, "moment_bound": NEEDED, "failure": None, "preset": "theory"},
+        plans=True,
+    ),
+    "P4.S1": Optimiser(single_output_perturbation, _SOLVER),
+    "P4.A2": Optimiser(localise, {**_SOLVER, "failure": NEEDED}),
+    "P4.A4": Optimiser(double_output_perturbation, {**_SOLVER, "failure": 0.05, "reading": "A"}, halves=True),
+    "P4.D4": Optimiser(structured_output_perturbation, {**_SOLVER, "failure": 0.05, "most_steps": 20_000}, halves=True),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """An optimiser, its parameters, and the records in the form the loss takes, [features | target]."""
+
+    optimiser: Optimiser
+    parameters: dict[str, Any]
+    claim: Budget
+    loss: Loss
+    domain: Domain
+    rows: FloatArray
+    features: list[str]
+    target: str | None
+
+    def problem(self, **scale: Any) -> RegularisedProblem:
+        return RegularisedProblem.of(loss=self.loss, domain=self.domain, columns=self.rows.shape[1], **scale)
+
+
+def _optimise(
+    arguments: argparse.Namespace, optimiser: Optimiser, announce: Tell, progress: Tell | None
+) -> tuple[dict[str, Any], str]:
+    task = _task(arguments, optimiser)
+    n, parameters = len(task.rows), task.parameters
+    plan = _plan(task) if optimiser.plans else None
+    heading = f"{arguments.id} on {n} records of {len(task.features)} features"
+    announce(
+        "\n".join([heading, _claim_line(task.claim), *(_noise_lines(task) if plan is None else _plan_lines(task, plan))])
+    )
+
+    rng, shuffled = np.random.default_rng(arguments.seed), optimiser.plans and arguments.shuffle is not False
+    rows = task.rows[rng.permutation(n)] if shuffled else task.rows
+    settings = {**parameters, "loss": task.loss, "domain": task.domain}
+    if plan is not None:
+        settings |= {"plan": plan, "progress": progress}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a solver's warnings depend on the data
+        try:
+            found, transcript = run(optimiser.function, rows, rng, **settings)
+        except StepLimitError as error:  # of P4.D4, from public parameters, before its first step
+            raise InputError(f"most_steps: {error}") from None
+    weights = found.center if isinstance(found, Localised) else found
+    books, certificate = _books(transcript, n), CERTIFICATE if transcript.spending else "nothing was minimised"
+    value = {
+        "algorithm": arguments.id,
+        "records": n,
+        "features": task.features,
+        "target": task.target,
+        "positive": arguments.positive,
+        "shuffled": shuffled,
+        "parameters": parameters,
+        "claim": claim_to_json(task.claim),
+        "plan": None if plan is None else plan.to_json(),
+        "ledger": books,
+        "certificate": certificate,
+        "weights": weights.tolist(),
+    }
+    lines = [*_ledger_lines(books), f"certificate: {certificate}"]
+    if isinstance(found, Localised):
+        value["radius"] = found.radius
+        lines.append(
+            f"ball: within {found.radius:.6g} of the weights lies the minimiser of the regularised extension, with "
+            f"probability at least {1 - parameters['failure']:g}"
+        )
+    rows_of_text = [[name, f"{weight:.10g}"] for name, weight in zip(task.features, weights, strict=True)]
+    return value, "\n".join([*lines, table(rows_of_text, ["feature", "weight"])])
+
+
+def weights_document(value: dict[str, Any]) -> dict[str, Any]:
+    """What `--weights` writes: all that is needed to use the weights and to know what they are."""
+    return {key: item for key, item in value.items() if key not in ("ledger", "certificate")}
+
+
+# ----- what is said before the run
+
+
+def _plan(task: Task) -> Plan:
+    """The plan of P4.A1."""
+    task.problem(weight=1.0, lipschitz=1.0, kappa=1.0)  # refuses what every phase would refuse
+    given = {name: task.parameters[name] for name in ("epsilon", "rho", "failure", "preset") if name in task.parameters}
+    return plan_for(_assumption(task), size=len(task.rows), **given)
+
+
+def _assumption(task: Task) -> Assumption:
+    start, given = task.domain.interior_point(), task.parameters
+    return assumption_for(task.domain, start, moment_order=given["moment_order"], moment_bound=given["moment_bound"])
+
+
+def _accuracy(phase: Phase) -> float:
+    return accuracy_for(lipschitz=phase.lipschitz, weight=phase.weight, size=phase.size, kappa=phase.kappa)
+
+
+def _plan_lines(task: Task, plan: Plan) -> list[str]:
+    known, n, claim = _assumption(task), len(task.rows), task.claim
+    G, k = known.moment_bound, known.moment_order
+    moment = f"if the records are independent draws of one law with (E L^{k:g})^(1/{k:g}) <= {G:g}"
+    holds = "in expectation" if plan.failure is None else f"with probability at least {1 - plan.failure:g}"
+    if not plan.phases:
+        product = f"n·ε = {n * claim.epsilon:g}" if isinstance(claim, PureDP) else f"n·√ρ = {n * claim.rho**0.5:g}"
+        return [
+            "plan: no phases. The public starting point, the middle of the domain, is returned without using the data:",
+            f"  {product} is too small for {known.dimension} weights; no plan has a bound {holds} below that of the starting point",
+            f"bound: the excess risk of the starting point is at most {plan.bound:.6g}, {moment}",
+        ]
+    times = f"{plan.repetitions} × " if plan.repetitions > 1 else ""
+    cells = [
+        [str(i), f"{times}{p.size}", number(p.weight), number(p.lipschitz), f"{_accuracy(p):.3g}"]
+        for i, p in enumerate(plan.phases, start=1)
+    ]
+    phases = table(cells, ["phase", "records", "weight λ", "clip C", "accuracy α"]).splitlines()
+    return [
+        "plan: from public numbers alone; no record is used in two phases",
+        *(f"  {line}" for line in phases),
+        f"bound: the excess risk is at most {plan.bound:.6g} {holds}, {moment}",
+        f"  (that of the starting point, which needs no data, is at most {G * known.reach:.6g})",
+    ]
+
+
+def _noise_lines(task: Task) -> list[str]:
+    """What the optimisers without a plan do; their parameters are checked on the way."""
+    given = {**task.optimiser.parameters, **task.parameters}
+    if "failure" in given:
+        probability("failure", given["failure"])
+    if "reading" in given:
+        choice("reading", given["reading"], ("A", "B"))
+    if "most_steps" in given:
+        whole("most_steps", given["most_steps"], least=1)
+    scale, n = {name: given[name] for name in ("weight", "lipschitz", "kappa")}, len(task.rows)
+    reach, accuracy = task.problem(**scale).sensitivity_upper(n), accuracy_for(size=n, **scale)
+    spend = halved(task.claim) if task.optimiser.halves else task.claim
+    noise = noise_square_mean(dimension=task.domain.dimension, sensitivity=reach, spend=spend) ** 0.5
+    return [
+        f"accuracy: α = {accuracy:.6g}, so that replacing one record moves what is found by at most {reach:.6g}",
+        f"noise: of root mean square length {noise:.6g}, {'twice' if task.optimiser.halves else 'once'}; it spends {spend}",
+    ]
+
+
+# ----- the records
+
+
+def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
+    parameters = _checked(arguments.id, _given(arguments), optimiser.parameters)
+    if arguments.shuffle is not None and not optimiser.plans:
+        raise InputError(f"shuffle is not a parameter: {arguments.id} uses all records at once, in any order")
+    claim = budget(epsilon=parameters.get("epsilon"), rho=parameters.get("rho"))
+    name = str(parameters["loss"])
+    kind = _target_kind(_loss(name, 1))
+    if kind == "none" and arguments.target is not None:
+        raise InputError(f"target = {arguments.target!r}: the loss {name} has none; columns choose the features")
+    if kind != "label" and arguments.positive is not None:
+        raise InputError(f"positive = {arguments.positive!r}: the loss {name} has no labels; hinge and logistic have")
+    source = read_table(arguments.data, features=arguments.features)
+    target = None if kind == "none" else source.position(arguments.target or source.label or source.columns[-1])
+    chosen = _feature_positions(arguments, source, target)
+    features = [source.columns[j] for j in chosen] + (["intercept"] if arguments.intercept else [])
+    if not features:
+        raise InputError("columns: at least one feature is needed")
+    rows = np.ones((len(source.rows), len(features) + (target is not None)))
+    for j, position in enumerate(chosen):
+        rows[:, j] = _finite(source, position)
+    if target is not None:
+        rows[:, -1] = _finite(source, target) if kind == "real" else _labels(arguments, source, target)
+    domain = parse_domain(str(parameters["domain"]), len(features))
+    loss = _loss(name, len(features))
+    return Task(
+        optimiser, parameters, claim, loss, domain, rows, features, None if target is None else source.columns[target]
+    )
+
+
+def _loss(name: str, dimension: int) -> Loss:
+    """As `parse_loss`; and `quadratic`, half the squared distance of the weights from the record."""
+    return Quadratic(np.eye(dimension)) if name == "quadratic" else parse_loss(name)
+
+
+def _target_kind(loss: Loss) -> str:
+    base = loss.loss if isinstance(loss, Ridge) else loss
+    return "none" if isinstance(base, Quadratic) else base.target
+
+
+def _feature_positions(arguments: argparse.Namespace, source: Table, target: int | None) -> list[int]:
+    if not arguments.columns:
+        return [j for j, name in enumerate(source.columns) if j != target and name != source.label]
+    chosen = [source.position(name) for name in arguments.columns]
+    if len(set(chosen)) < len(chosen):
+        raise InputError("columns: no column may be chosen twice")
+    if target in chosen:
+        raise InputError(f"columns: {source.columns[target]!r} is the target; it cannot be a feature, too")
+    return chosen
+
+
+def _finite(source: Table, position: int) -> FloatArray:
+    column = source.rows[:, position]
+    good = np.abs(column) <= LARGEST_RECORD
+    if not good.all():
+        raise InputError(
+            f"data: record {int(np.argmin(good)) + 1} has no finite number in column {source.columns[position]!r}, or one "
+            f"beyond {LARGEST_RECORD:g}"
+        )
+    return column
+
+
+def _labels(arguments: argparse.Namespace, source: Table, position: int) -> FloatArray:
+    """±1.  Which value stands for 1 is for the user to say: read off the data it would depend on them."""
+    column = source.rows[:, position]
+    if arguments.positive is None:
+        if np.isin(column, (-1.0, 1.0)).all():
+            return column
+        raise InputError(
+            f"data: the labels in column {source.columns[position]!r} must be -1 and 1; of two other values name the one "
+            f"that stands for 1 by --positive VALUE"
+        )
+    one, labels = arguments.positive, _words(source, position)
+    if labels is None:
+        labels = [repr(label) for label in (_finite(source, position) + 0.0).tolist()]
+        try:
+            one = repr(real("positive", float(one)) + 0.0)  # one zero, not two
+        except ValueError:
+            raise InputError(f"positive = {one!r}: must be a number, as the labels are") from None
+    others = sorted(set(labels) - {one})
+    if len(others) > 1:
+        raise InputError(f"positive = {one}: the labels must have one other value; there are {', '.join(others[:4])}")
+    return np.where(np.array(labels) == one, 1.0, -1.0)
+
+
+def _words(source: Table, position: int) -> list[str] | None:
+    """The labels of a column of words; None if it holds numbers."""
+    if source.words is None or not np.isnan(source.rows[:, position]).any():
+        return None
+    words = read_words(source.words, position)
+    if any(missing := [word.lower() in ("", "nan") for word in words]):
+        raise InputError(f"data: record {missing.index(True) + 1} has no label in column {source.columns[position]!r}")
+    return words
+
+
+# --------------------------------------------------------------------------------------------------------- shared by both
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The flags and the `--set` pairs."""
+    given = {name: value for name in FLAGS if (value := getattr(arguments, name)) is not None}
     for pair in arguments.set:
         name, equals, text = pair.partition("=")
         if not equals:
             raise InputError(f"set = {pair!r}: must read NAME=VALUE")
+        if name in given:
+            raise InputError(f"set = {pair!r}: {name} is given already")
         given[name] = _value(text)
-    unknown = [name for name in given if name not in known]
-    needed = [name for name, p in known.items() if p.default is inspect.Parameter.empty and name not in given]
-    if unknown or needed:
-        wrong = f"{unknown[0]} is not a parameter" if unknown else f"{needed[0]} is missing"
-        raise InputError(f"{wrong}: {arguments.id} takes {', '.join(_described(p) for p in known.values())}")
     return given
 
 
-def _described(parameter: inspect.Parameter) -> str:
-    return (
-        parameter.name if parameter.default is inspect.Parameter.empty else f"{parameter.name} (default {parameter.default})"
-    )
+def _checked(identifier: str, given: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """The parameters given, if the algorithm takes them all and needs no others."""
+    unknown = [name for name in given if name not in known]
+    needed = [name for name, default in known.items() if default is NEEDED and name not in given]
+    if unknown or needed:
+        wrong = f"{unknown[0]} is not a parameter" if unknown else f"{needed[0]} is missing"
+        takes = (name if default is NEEDED else f"{name} (default {default})" for name, default in known.items())
+        raise InputError(f"{wrong}: {identifier} takes {', '.join(takes)}")
+    return given
 
 
 def _value(text: str) -> Any:
@@ -91,3 +390,34 @@ def _value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def _claim_line(claim: Claim) -> str:
+    return f"claim: {claim}, {claim.neighbouring}"
+
+
+def _books(transcript: Transcript, size: int) -> list[dict[str, Any]]:
+    """How many records are touched by so many releases with these spends."""
+    counts: dict[tuple[int, tuple[str, ...]], int] = {}
+    for names, count in ledger(transcript, size).items():
+        key = len(names), tuple(str(spend) for spend in spends_of(transcript, names))[:3]
+        counts[key] = counts.get(key, 0) + count
+    return [{"records": count, "releases": key[0], "spends": list(key[1])} for key, count in counts.items()]
+
+
+def _ledger_lines(books: list[dict[str, Any]]) -> list[str]:
+    return [
+        f"ledger: {b['releases']} release(s) touch each of {b['records']} records, spending {b['spends'][0]} each"
+        if b["releases"]
+        else f"ledger: no release touches {b['records']} records, which spend nothing"
+        for b in books
+    ]
+
+
+def _check_writable(name: str, path: str | None) -> None:
+    """Before the run: its result must not be lost, as the budget would be spent."""
+    if path in (None, "-"):
+        return
+    place = Path(str(path))
+    if place.is_dir() or not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise InputError(f"{name} = {path!r}: cannot be written")

@@ -77,15 +77,26 @@ class Minimiser:
 def accuracy_lower(problem: Problem) -> float:
     """The least α that is accepted: what moving the minimiser to float coordinates inside the set may cost.
 
-    The minimiser is within C/λ of the point of the set next to w0, so that near it F has at most the slope
-    C + λ‖w − w0‖ ≤ 2C + λ·dist(w0, set).  Rounding moves a point by less than 8(d + 4)·EPS of the set's reach.  Where the matrix of
-    a quadratic loss is not positive semidefinite, by rounding, no certificate can do with less than that costs.
+    Where the matrix of a quadratic loss is not positive semidefinite, by rounding, no certificate can do with less than that.
     """
     within, weight, anchor = problem.within, problem.weight, problem.anchor
     away = float(np.linalg.norm(anchor - within.project(anchor)))
     steepness = min(2 * problem.lipschitz + weight * away, problem.lipschitz + weight * within.max_norm_from(anchor))
-    move = 8 * (problem.dimension + 4) * EPS * within.max_norm_from(np.zeros(problem.dimension))
-    return 8 * (steepness + weight * move) * move + 16 * problem.tangent_deficit
+    far = within.max_norm_from(np.zeros(problem.dimension))
+    return (
+        rounding_cost(steepness=steepness, weight=weight, dimension=problem.dimension, far=far)
+        + 16 * problem.tangent_deficit
+    )
+
+
+def rounding_cost(*, steepness: float, weight: float, dimension: int, far: float) -> float:
+    """What moving a minimiser to float coordinates in a set that reaches that far from the origin may cost.
+
+    Rounding moves a point by less than 8(d + 4)·EPS of the set's reach.  The minimiser is within C/λ of the point of the set next
+    to w0, so that F has at most the slope C + λ‖w − w0‖ ≤ 2C + λ·dist(w0, set) there, the steepness.
+    """
+    move = 8 * (dimension + 4) * EPS * far
+    return 8 * (steepness + weight * move) * move
 
 
 def minimise(problem: Problem, accuracy: float) -> Minimiser:

@@ -1,6 +1,6 @@
 """[P4, Algorithm 4] Double output perturbation: localise with half of the budget, minimise again there, perturb again.
 
-Statement [P4, Proposition 3.2]: ε-DP; within O((G/λ)(d/(nε))^{1−1/k}) of argmin_W F̂_λ with constant probability, for
+Statement: [P4, Proposition 3.2] ε-DP; within O((G/λ)(d/(nε))^{1−1/k}) of argmin_W F̂_λ with constant probability, for
 C = G·(nε/d)^{1/k}.
 
 Two readings of the second stage's objective exist: the infimum in f_C runs over W (A) or over W_loc (B).  Under (A) it is the
@@ -61,14 +61,14 @@ def double_output_perturbation(
     problem = RegularisedProblem.of(
         loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
     )
-    reach = problem.sensitivity_upper(n)
+    reach, accuracy = problem.sensitivity_upper(n), problem.accuracy(n, anywhere=True)
 
-    first = problem.minimiser(problem.on(rows), method)  # line 1, Algorithm 2
+    first = method(problem.on(rows), accuracy)  # line 1, Algorithm 2
     release = noisy("localise/point", first, channel, sensitivity=reach, spend=half)
     local = localised_around(problem, problem.domain.project(release), n, half, zeta)
 
     inner = problem.domain if over_domain else local
-    second = problem.minimiser(problem.on(rows, inner=inner, within=local), method)  # line 2
+    second = method(problem.on(rows, inner=inner, within=local), accuracy)  # line 2
     return local.project(noisy("point", second, channel, sensitivity=reach, spend=half))  # lines 3, 4
 
 

@@ -1,6 +1,6 @@
 """[P4, Algorithm 2] Localisation by output perturbation: a ball that holds the regularised minimiser, ε-DP.
 
-Statement [P4, Lemma 2.4 (C.2)]: W_loc = W ∩ B(w_p, r) contains argmin_W F̂_{λ,C} with probability at least 1 − ζ.
+Statement: [P4, Lemma 2.4 (C.2)] W_loc = W ∩ B(w_p, r) contains argmin_W F̂_{λ,C} with probability at least 1 − ζ.
 Departures: r is the exact quantile of the noise plus κC/(λn), where the paper has O(d·log(1/ζ)); ρ-zCDP too.
 """
 
@@ -46,7 +46,7 @@ def localise(
     problem = RegularisedProblem.of(
         loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
     )
-    point = problem.minimiser(problem.on(rows), method)  # line 1
+    point = method(problem.on(rows), problem.accuracy(n))  # line 1
     release = noisy("point", point, channel, sensitivity=problem.sensitivity_upper(n), spend=claim)  # line 2
     return localised_around(problem, problem.domain.project(release), n, claim, zeta)  # lines 3, 4
 

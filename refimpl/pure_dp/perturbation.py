@@ -19,14 +19,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainccinv
 
 from refimpl.channel import L2, Bound, Channel
 from refimpl.claims import ZCDP, PureDP
 from refimpl.domains import EPS, Domain, Localised, parse_domain
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import LARGEST_REACH, accuracy_for, accuracy_lower, minimise
+from refimpl.extension.certificate import LARGEST_RECORD, Problem
+from refimpl.extension.certified import LARGEST_REACH, accuracy_for, accuracy_lower, minimise, rounding_cost
 from refimpl.laws import Gaussian, L2Laplace, Law
 from refimpl.losses import Loss, parse_loss
 from refimpl.validation import FloatArray, InputError, positive, probability, records, vector
@@ -104,20 +105,36 @@ class RegularisedProblem:
             self.loss, data, inner or self.domain, self.lipschitz, self.weight, self.center, within or inner or self.domain
         )
 
-    def minimiser(self, problem: Problem, method: Minimise) -> FloatArray:
-        """A point within `slack_upper` of the minimiser."""
-        accuracy = accuracy_for(lipschitz=self.lipschitz, weight=self.weight, size=problem.size, kappa=self.kappa)
-        if accuracy < (least := accuracy_lower(problem)):
+    def accuracy(self, size: int, *, anywhere: bool = False) -> float:
+        """α, if floats allow it: where the set holds the centre, or (`anywhere`) on every part of W."""
+        alpha = accuracy_for(lipschitz=self.lipschitz, weight=self.weight, size=size, kappa=self.kappa)
+        public = self.on(np.ones((1, self.loss.columns(self.domain.dimension))))  # no record matters for what follows
+        least = accuracy_lower(public)
+        if anywhere:
+            far = self.domain.max_norm_from(0 * self.center)
+            steepness = self.lipschitz + self.weight * self.domain.max_norm_from(self.center)
+            dimension = self.domain.dimension
+            least += rounding_cost(steepness=steepness, weight=self.weight, dimension=dimension, far=far)
+        if alpha < least:
             raise InputError(
-                f"kappa = {self.kappa!r}: asks for a gap of {accuracy:.3g} with {problem.size} records; floats allow no less than "
-                f"{least:.3g}, so kappa must be at least {self.kappa * math.sqrt(least / accuracy):.3g}, or the weight smaller"
+                f"kappa = {self.kappa!r}: asks for a gap of {alpha:.3g} with {size} records; floats allow no less than "
+                f"{least:.3g}, so kappa must be at least {self.kappa * math.sqrt(least / alpha):.3g}, or the weight smaller"
             )
-        return method(problem, accuracy)
+        return alpha
+
+
+def least_kappa(*, lipschitz: float, weight: float, size: int, dimension: int, far: float) -> float:
+    """The least κ that floats allow around a centre in the set, which reaches that far from the origin."""
+    least = 1.01 * rounding_cost(steepness=2 * lipschitz, weight=weight, dimension=dimension, far=far)
+    return math.sqrt(2 * weight * least) * size / lipschitz
 
 
 def table(data: ArrayLike) -> FloatArray:
     """The records; one is enough."""
-    return records("data", data, least=1)
+    rows = records("data", data, least=1)
+    if not (largest := float(max(rows.max(), -rows.min()))) <= LARGEST_RECORD:
+        raise InputError(f"data: has an entry of size {largest:g}; at most {LARGEST_RECORD:g} is allowed")
+    return rows
 
 
 def noisy(name: str, point: FloatArray, channel: Channel, *, sensitivity: float, spend: Budget) -> FloatArray:

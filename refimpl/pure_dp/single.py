@@ -1,12 +1,13 @@
-"""[Ours; P4.S1] Single output perturbation: one certified minimisation of the regularised extension, one noise draw.
+"""[P4.S1, ours] Single output perturbation: one certified minimisation of the regularised extension, one noise draw.
 
-Statement.  ε-DP (or ρ-zCDP), for all data.  With u* = argmin_W F̂_λ, the regularised minimiser without extension, and L_i the
+Statement: ε-DP (or ρ-zCDP), for all data.  With u* = argmin_W F̂_λ, the regularised minimiser without extension, and L_i the
 Lipschitz constant of the i-th record's loss on W,
 
     ‖argmin F̂_{λ,C} − u*‖ ≤ (1/(λn)) Σ √(L_i² − C²)₊ ≤ c_k·G^k·C^{1−k}/λ  in expectation, if E L^k ≤ G^k     (`gradient_bias`),
 
 so the output is within κC/(λn) + (quantile of the noise) + c_k·G^k·C^{1−k}/(ζ'λ) of u* but for the sum of both failure
 probabilities.  No localisation is needed for that; see `plan` for the choice of C and λ.
+Departures: none; it is ours.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def single_output_perturbation(
     problem = RegularisedProblem.of(
         loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
     )
-    point = problem.minimiser(problem.on(rows), method)
+    point = method(problem.on(rows), problem.accuracy(n))
     return problem.domain.project(noisy("point", point, channel, sensitivity=problem.sensitivity_upper(n), spend=claim))
 
 

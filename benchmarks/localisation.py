@@ -1,0 +1,339 @@
+"""Pure-DP optimisation of heavy-tailed risks: what localisation gains, single against double, measured risk against the bound.
+
+    python benchmarks/localisation.py bias|solvers|bound [--runs 20] [--jobs 2] [--json FILE]
+
+`bias`     ‖argmin F̂_{λ,C} − argmin F̂_λ‖ over W, and of the second stage's minimiser over W_loc, readings A and B, on data made to
+           have a large bias.  W_loc is the set that P4's Algorithm 2 returns (ε = 1, its noise drawn), so that all is as in a run.
+`solvers`  single and double output perturbation at equal ε: mean distance to u* = argmin_W F̂_λ and mean excess population
+           risk, with 95 % intervals of the means; every solver with the C that minimises its own bound.
+`bound`    mean excess risk of localised single output perturbation beside its explicit bound, and the slope in log n.
+
+Tasks that FILE already has are not run again, so an interrupted study goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from refimpl.channel import run
+from refimpl.claims import PureDP
+from refimpl.domains import Ball, Domain
+from refimpl.extension.certificate import Problem
+from refimpl.extension.certified import accuracy_for, accuracy_lower, minimise
+from refimpl.losses import Absolute, Affine, Loss, Quadratic, parse_loss
+from refimpl.problems import (
+    GaussianFeatures,
+    LinearLoss,
+    LinearRegression,
+    LogisticRegression,
+    MeanEstimation,
+    Shifted,
+    StudentT,
+)
+from refimpl.pure_dp.double import double_output_perturbation
+from refimpl.pure_dp.localise import localise
+from refimpl.pure_dp.plan import best_clip
+from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
+from refimpl.pure_dp.single import single_output_perturbation
+
+Row = dict[str, Any]
+
+
+def exact_minimiser(loss: Loss, data: np.ndarray, domain: Domain, weight: float, lipschitz: float) -> np.ndarray:
+    """The minimiser to within 1e-3·C/(λn), or as close as floats allow."""
+    problem = Problem(loss, data, domain, lipschitz, weight, np.zeros(domain.dimension))
+    goal = accuracy_for(lipschitz=lipschitz, weight=weight, size=len(data), kappa=1e-3)
+    return minimise(problem, max(goal, 2 * accuracy_lower(problem))).point
+
+
+def without_extension(loss: Loss, data: np.ndarray, domain: Domain, weight: float) -> np.ndarray:
+    """u*: a C that no record exceeds makes the extension the loss itself."""
+    return exact_minimiser(loss, data, domain, weight, 1.01 * float(loss.lipschitz_upper(data, domain).max()))
+
+
+# ------------------------------------------------------------------------------------------------------------------- bias
+
+
+def biased_data(name: str, n: int, d: int, rng: np.random.Generator) -> tuple[Loss, np.ndarray]:
+    """One record in ten is steep, all of these in the same direction."""
+    steep = rng.random(n) < 0.1
+    direction = np.ones(d) / math.sqrt(d)
+    features = rng.normal(size=(n, d)) / math.sqrt(d)
+    features[steep] += 8 * direction
+    match name:
+        case "affine":
+            return Affine(), features
+        case "absolute":
+            return Absolute(), np.column_stack([features, np.where(steep, -100.0, 0.0)])
+        case "quadratic":
+            features[steep] = 8 * direction
+            return Quadratic(np.eye(d)), features
+    raise ValueError(name)
+
+
+def bias_row(name: str, n: int, d: int, share: float, seed: int) -> Row:
+    """λ such that the bias is that share of the radius of W, roughly."""
+    rng = np.random.default_rng(seed)
+    loss, data = biased_data(name, n, d, rng)
+    domain, lipschitz = Ball(np.zeros(d), 1.0), 1.0
+    weight = 0.1 * 7 / share
+    u = without_extension(loss, data, domain, weight)
+    v = exact_minimiser(loss, data, domain, weight, lipschitz)
+    local, _ = run(
+        localise, data, rng, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, failure=0.05, epsilon=0.5
+    )
+    row: Row = {"loss": name, "n": n, "d": d, "radius": local.radius, "u_inside": bool(local.contains(u))}
+    row["before"] = float(np.linalg.norm(v - u))
+    for reading, inner in (("A", domain), ("B", local)):
+        problem = Problem(loss, data, inner, lipschitz, weight, np.zeros(d), local)
+        goal = accuracy_for(lipschitz=lipschitz, weight=weight, size=n, kappa=1e-2)
+        point = minimise(problem, max(goal, 2 * accuracy_lower(problem))).point
+        row[f"after_{reading}"] = float(np.linalg.norm(point - u))
+    return row
+
+
+def bias_tasks(runs: int) -> dict[str, Callable[[], Row]]:
+    tasks = {}
+    for name in ("affine", "absolute", "quadratic"):
+        for n in (200, 2000):
+            for d in (2, 10):
+                for share in (0.2, 0.6):
+                    for seed in range(min(runs, 5)):
+                        tasks[f"bias {name} n={n} d={d} share={share} seed={seed}"] = joblib.delayed(bias_row)(
+                            name, n, d, share, seed
+                        )
+    return tasks
+
+
+# ---------------------------------------------------------------------------------------------------------------- solvers
+
+
+def regression(d: int, order: float) -> tuple[Callable[[np.random.Generator, int], np.ndarray], float]:
+    """Absolute loss, features and noise of Student t with order + ½ degrees of freedom; and G of that order."""
+    law = StudentT(order + 0.5)
+    weights = np.ones(d) / math.sqrt(d) / 2
+    bound = MeanEstimation(law, d).norm_moment_upper(order) ** (1 / order)
+
+    def sample(rng: np.random.Generator, n: int) -> np.ndarray:
+        features = law.sample(rng, (n, d))
+        return np.column_stack([features, features @ weights + law.sample(rng, n)])
+
+    return sample, bound
+
+
+def solver_row(n: int, d: int, epsilon: float, order: float, runs: int) -> Row:
+    sample, moment = regression(d, order)
+    domain, loss = Ball(np.zeros(d), 1.0), Absolute()
+    assumption = assumption_for(domain, np.zeros(d), moment_order=order, moment_bound=moment)
+    weight = moment / math.sqrt(n) * 4
+    clips = {
+        solver: best_clip(assumption, size=n, kappa=0.05, spend=PureDP(epsilon), solver=solver)
+        for solver in ("single", "double")
+    }
+    test = sample(np.random.default_rng(1), 100_000)
+    center = without_extension(loss, test, domain, 1e-3 * moment)
+    least = loss.mean_value(center, test)
+    solvers: dict[str, Callable[..., Any]] = {
+        "single": single_output_perturbation,
+        "double A": double_output_perturbation,
+        "double B": lambda *a, **k: double_output_perturbation(*a, reading="B", **k),
+    }
+    distances: dict[str, list[float]] = {name: [] for name in solvers}
+    risks: dict[str, list[float]] = {name: [] for name in solvers}
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, n, d])
+        data = sample(rng, n)
+        u = without_extension(loss, data, domain, weight)
+        for name, solver in solvers.items():
+            clip = clips[name.split()[0]]
+            parameters = {"weight": weight, "lipschitz": clip, "epsilon": epsilon, "kappa": 0.05}
+            point, _ = run(solver, data, rng, loss=loss, domain=domain, **parameters)
+            distances[name].append(float(np.linalg.norm(point - u)))
+            risks[name].append(loss.mean_value(point, test) - least)
+    row: Row = {"n": n, "d": d, "epsilon": epsilon, "k": order}
+    for name in solvers:
+        row[f"distance {name}"] = mean_with_interval(distances[name])
+        row[f"risk {name}"] = mean_with_interval(risks[name])
+    return row
+
+
+def mean_with_interval(values: list[float]) -> list[float]:
+    """The mean and the half-width of its 95 % interval."""
+    return [float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / math.sqrt(len(values))]
+
+
+def solver_tasks(runs: int) -> dict[str, Callable[[], Row]]:
+    return {
+        f"solvers n={n} d={d} epsilon={epsilon} k={order} runs={runs}": joblib.delayed(solver_row)(
+            n, d, epsilon, order, runs
+        )
+        for n in (1000, 10_000)
+        for d in (2, 10)
+        for epsilon in (0.5, 2.0)
+        for order in (2.0, 4.0)
+    }
+
+
+# ------------------------------------------------------------------------------------------------------------------ bound
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem with known minimiser and risk, its domain, and its moment bound."""
+
+    problem: Any
+    loss: Loss
+    domain: Domain
+    moment_bound: float
+
+
+def case_of(name: str, d: int, order: float) -> Case:
+    law = StudentT(order + 0.5)
+    domain = Ball(np.zeros(d), 1.0)
+    match name:
+        case "affine":  # L = |A|·‖direction‖
+            shifted = Shifted(law, 1.0)
+            direction = np.ones(d) / math.sqrt(d)
+            return Case(LinearLoss(shifted, direction, 2.0), Affine(), domain, shifted.absolute_moment(order) ** (1 / order))
+        case "mean":  # L ≤ ‖x‖ + 1
+            problem = MeanEstimation(Shifted(law, 0.5 / math.sqrt(d)), d)
+            return Case(problem, Quadratic(np.eye(d)), domain, problem.norm_moment_upper(order) ** (1 / order) + 1)
+    # L ≤ ‖x‖ for Gaussian x: E‖x‖^k = 2^{k/2}Γ((d + k)/2)/Γ(d/2)
+    moment = math.exp(math.lgamma((d + order) / 2) - math.lgamma(d / 2)) * 2 ** (order / 2)
+    weights = np.full(d, 0.5 / math.sqrt(d))
+    features = GaussianFeatures.isotropic(d)
+    if name == "absolute":
+        linear = LinearRegression(features=features, weights=weights, noise=law, loss_name="absolute")
+        return Case(linear, Absolute(), domain, moment ** (1 / order))
+    logistic = LogisticRegression(features=features, weights=weights)
+    return Case(logistic, parse_loss("logistic"), domain, moment ** (1 / order))
+
+
+def bound_row(name: str, n: int, d: int, order: float, preset: str, runs: int) -> Row:
+    case = case_of(name, d, order)
+    start = np.zeros(d)
+    assumption = assumption_for(case.domain, start, moment_order=order, moment_bound=case.moment_bound)
+    plan = plan_for(assumption, size=n, epsilon=1.0, preset=preset)  # type: ignore[arg-type]
+    risks = []
+    for seed in range(runs):
+        rng = np.random.default_rng([zlib.crc32(name.encode()), n, d, int(order), seed])
+        data = case.problem.sample(rng, n)
+        point, _ = run(population_localization, data, rng, loss=case.loss, domain=case.domain, epsilon=1.0, plan=plan)
+        risks.append(case.problem.excess_risk(point))
+    trivial = case.problem.excess_risk(start)
+    row: Row = {"problem": name, "n": n, "d": d, "k": order, "preset": preset, "phases": len(plan.phases)}
+    return row | {"bound": plan.bound, "risk": mean_with_interval(risks), "risk_of_the_centre": trivial}
+
+
+def bound_tasks(runs: int) -> dict[str, Callable[[], Row]]:
+    return {
+        f"bound {name} n={n} d={d} k={order} {preset} runs={runs}": joblib.delayed(bound_row)(
+            name, n, d, order, preset, runs
+        )
+        for n in (1000, 10_000, 100_000)
+        for name in ("affine", "mean", "absolute", "logistic")
+        for d in (2, 10)
+        for order in (2.0, 3.0, 4.0)
+        for preset in ("theory", "tuned")
+    }
+
+
+# ----------------------------------------------------------------------------------------------------------------- output
+
+
+def show_bias(rows: list[Row]) -> None:
+    print(
+        f"{'loss':10}{'n':>6}{'d':>4}{'radius':>9}{'before':>10}{'after A':>10}{'after B':>10}{'A/before':>10}{'B/before':>10}"
+    )
+    for row in rows:
+        ratios = [row[f"after_{reading}"] / row["before"] for reading in "AB"]
+        numbers = "".join(f"{row[key]:10.5f}" for key in ("before", "after_A", "after_B"))
+        print(f"{row['loss']:10}{row['n']:6d}{row['d']:4d}{row['radius']:9.4f}{numbers}{ratios[0]:10.4f}{ratios[1]:10.4f}")
+    for reading in "AB":
+        all_ratios = [row[f"after_{reading}"] / row["before"] for row in rows]
+        print(f"reading {reading}: bias after / before from {min(all_ratios):.4f} to {max(all_ratios):.4f}")
+
+
+def show_solvers(rows: list[Row]) -> None:
+    for row in rows:
+        print(f"n = {row['n']}, d = {row['d']}, ε = {row['epsilon']}, k = {row['k']}")
+        for kind in ("distance", "risk"):
+            parts = [f"{name} {row[f'{kind} {name}'][0]:.4f} ± {row[f'{kind} {name}'][1]:.4f}" for name in SOLVERS]
+            ratio = row[f"{kind} double A"][0] / row[f"{kind} single"][0]
+            print(f"  {kind:9}" + ", ".join(parts) + f"; double A / single {ratio:.2f}")
+    for kind in ("distance", "risk"):
+        ratios = [row[f"{kind} double A"][0] / row[f"{kind} single"][0] for row in rows]
+        print(f"{kind}, double A / single: {min(ratios):.2f} to {max(ratios):.2f}, median {np.median(ratios):.2f}")
+
+
+SOLVERS = ("single", "double A", "double B")
+
+
+def show_bound(rows: list[Row]) -> None:
+    print(
+        f"{'problem':10}{'k':>4}{'d':>4}{'n':>8} {'preset':8}{'phases':>7}{'bound':>9}{'risk':>10}{'±':>9}{'risk/bound':>12}"
+    )
+    for row in rows:
+        risk, width = row["risk"]
+        print(
+            f"{row['problem']:10}{row['k']:4g}{row['d']:4d}{row['n']:8d} {row['preset']:8}{row['phases']:7d}"
+            f"{row['bound']:9.4f}{risk:10.5f}{width:9.5f}{risk / row['bound']:12.4f}"
+        )
+    theory = [row for row in rows if row["preset"] == "theory"]
+    ratios = [row["risk"][0] / row["bound"] for row in theory]
+    print(f"theory: mean risk / bound from {min(ratios):.4f} to {max(ratios):.4f} in {len(ratios)} cells")
+    for preset in ("theory", "tuned"):
+        for order in (2.0, 3.0, 4.0):
+            chosen = [row for row in rows if row["preset"] == preset and row["k"] == order]
+            measured = slopes(chosen, lambda row: row["risk"][0])
+            proved = slopes(chosen, lambda row: row["bound"])
+            print(
+                f"{preset}, k = {order:g}: slope in log n, median over problems and d: measured {np.median(measured):.2f}, "
+                f"bound {np.median(proved):.2f}; the rate's exponents: -0.5 and {-(1 - 1 / order):.2f}"
+            )
+
+
+def slopes(rows: list[Row], value: Callable[[Row], float]) -> list[float]:
+    """d log value / d log n from the largest two n, for every problem and d."""
+    found = []
+    for name, d in sorted({(row["problem"], row["d"]) for row in rows}):
+        points = sorted((row["n"], value(row)) for row in rows if (row["problem"], row["d"]) == (name, d))[-2:]
+        found.append(math.log(points[1][1] / points[0][1]) / math.log(points[1][0] / points[0][0]))
+    return found
+
+
+STUDIES = {"bias": (bias_tasks, show_bias), "solvers": (solver_tasks, show_solvers), "bound": (bound_tasks, show_bound)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", choices=STUDIES)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", type=Path, default=None)
+    arguments = parser.parse_args()
+    make, show = STUDIES[arguments.study]
+    done: dict[str, Row] = json.loads(arguments.json.read_text()) if arguments.json and arguments.json.exists() else {}
+    tasks = make(arguments.runs)
+    missing = [name for name in tasks if name not in done]
+    results = joblib.Parallel(n_jobs=arguments.jobs, return_as="generator")(tasks[name] for name in missing)
+    for count, (name, row) in enumerate(zip(missing, results, strict=True), start=1):
+        done[name] = row
+        print(f"{count}/{len(missing)} {name}", flush=True)
+        if arguments.json:
+            arguments.json.write_text(json.dumps(done, indent=1) + "\n")
+    show([done[name] for name in tasks])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,448 @@
+"""`tailproof solve` with the pure-DP optimisers: what it says before and after a run, and what it refuses."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refimpl.claims import PureDP
+from refimpl.domains import unit_ball
+from refimpl.pure_dp.plan import Phase, Plan
+from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
+from verification import solve as module
+from verification.cli import main
+
+Capture = pytest.CaptureFixture[str]
+PUBLIC = ["--domain", "ball:1", "--epsilon", "1"]
+MOMENTS = ["--moment-order", "2", "--moment-bound", "2"]
+PHASES = ["solve", "P4.A1", "--loss", "absolute", *PUBLIC, *MOMENTS]
+SCALE = ["--set", "weight=2", "lipschitz=3"]
+
+
+@pytest.fixture
+def trips(tmp_path: Path) -> str:
+    """400 records: two features, a column of words, a real target, labels of three kinds."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_t(2.5, size=(400, 2))
+    minutes = x @ [0.5, -0.5] + rng.standard_normal(400)
+    lines = [
+        f"{a!r},{b!r},word,{t!r},{int(t > 0)},{'late' if t > 0 else 'early'},{1 if t > 0 else -1}"
+        for a, b, t in zip(*x.T.tolist(), minutes.tolist(), strict=True)
+    ]
+    file = tmp_path / "trips.csv"
+    file.write_text("dist,speed,name,minutes,bit,word,sign\n" + "\n".join(lines) + "\n")
+    return str(file)
+
+
+def features(path: str, *more: str) -> list[str]:
+    return ["--data", path, "--columns", "dist", "speed", *more]
+
+
+def answer(capsys: Capture, command: list[str]) -> dict[str, Any]:
+    assert main([*command, "--seed", "1", "--json", "-"]) == 0
+    value: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return value
+
+
+def refusal(capsys: Capture, command: list[str]) -> str:
+    """The one line that an error is."""
+    try:
+        code: object = main(command)
+    except SystemExit as stop:
+        code = stop.code
+    out, error = capsys.readouterr()
+    assert code == 2
+    assert out == ""
+    assert error.strip().count("\n") == 0
+    assert "Traceback" not in error
+    return error
+
+
+# ------------------------------------------------------------------------------------------------------------------ P4.A1
+
+
+def test_population_localisation(trips: str, capsys: Capture) -> None:
+    value = answer(capsys, [*PHASES, *features(trips, "--target", "minutes")])
+    assert set(value) == {
+        *("algorithm", "records", "features", "target", "positive", "shuffled", "parameters", "claim", "plan"),
+        *("ledger", "certificate", "weights"),
+    }
+    ball = unit_ball(2)
+    known = assumption_for(ball, np.zeros(2), moment_order=2, moment_bound=2)
+    plan = plan_for(known, size=400, epsilon=1, rho=None)
+    assert len(plan.phases) >= 2
+    assert value["plan"] == json.loads(json.dumps(plan.to_json()))
+    assert value["claim"] == {"claim": "pure", "epsilon": 1.0, "neighbouring": "replace-one"} | value["claim"]
+    assert value["ledger"] == [{"records": 400, "releases": 1, "spends": [str(PureDP(1.0))]}]
+    assert value["features"] == ["dist", "speed"]
+    assert value["parameters"]["moment_bound"] == 2
+    assert ball.contains(value["weights"])
+
+
+def test_what_is_said_before_and_after_the_run(trips: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = []
+
+    def watched(*arguments: Any, **parameters: Any) -> Any:
+        before.append(capsys.readouterr().out)
+        return population_localization(*arguments, **parameters)
+
+    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", module.Optimiser(watched, module.OPTIMISERS["P4.A1"].parameters, True))
+    assert main([*PHASES, *features(trips, "--target", "minutes")]) == 0
+    said, after = before[0], capsys.readouterr().out
+    plan = plan_for(assumption_for(unit_ball(2), np.zeros(2), moment_order=2, moment_bound=2), size=400, epsilon=1, rho=None)
+    assert "claim: pure(eps=1), replace-one" in said
+    assert f"at most {plan.bound:.6g} in expectation" in said
+    for phase in plan.phases:
+        assert f"{phase.size}" in said
+        assert f"{phase.weight:.6g}" in said
+        assert f"{phase.lipschitz:.6g}" in said
+    assert "ledger: 1 release(s) touch each of 400 records, spending pure(eps=1) each" in after
+    assert f"certificate: {module.CERTIFICATE}" in after
+    assert "speed" in after
+
+
+def test_nothing_that_depends_on_the_data_is_told_but_the_weights(trips: str, capsys: Capture) -> None:
+    """Two data sets, one transcript of words: they differ in the weights alone."""
+    other = Path(trips).with_name("other.csv")
+    lines = Path(trips).read_text().splitlines()
+    other.write_text("\n".join([lines[0], *(f"{i},1,word,{-i * i},0,early,-1" for i in range(400))]) + "\n")
+    texts, values = [], []
+    for path in (trips, str(other)):
+        values.append(answer(capsys, [*PHASES, *features(path, "--target", "minutes")]))
+        assert main([*PHASES, *features(path, "--target", "minutes"), "--seed", "1"]) == 0
+        texts.append(capsys.readouterr().out.partition("feature  weight")[0])
+    assert texts[0] == texts[1]
+    first, second = (v.pop("weights") for v in values)
+    assert first != second
+    assert values[0] == values[1]
+
+
+def test_the_seed_decides_and_without_one_runs_differ(trips: str, capsys: Capture) -> None:
+    command = [*PHASES, *features(trips, "--target", "minutes")]
+    assert answer(capsys, command)["weights"] == answer(capsys, command)["weights"]
+    loose = []
+    for _ in range(2):
+        assert main([*command, "--json", "-"]) == 0
+        loose.append(json.loads(capsys.readouterr().out)["weights"])
+    assert loose[0] != loose[1]
+
+
+def test_records_are_shuffled_unless_told_otherwise(trips: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def watched(data: np.ndarray, *arguments: Any, **parameters: Any) -> Any:
+        seen.append(data.copy())
+        return population_localization(data, *arguments, **parameters)
+
+    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", module.Optimiser(watched, module.OPTIMISERS["P4.A1"].parameters, True))
+    command = [*PHASES, *features(trips, "--target", "minutes")]
+    assert answer(capsys, command)["shuffled"]
+    assert answer(capsys, [*command, "--shuffle"])["shuffled"]
+    assert not answer(capsys, [*command, "--no-shuffle"])["shuffled"]
+    mixed, again, kept = seen
+    np.testing.assert_array_equal(mixed, again)
+    assert not np.array_equal(mixed, kept)
+    np.testing.assert_array_equal(mixed[np.lexsort(mixed.T)], kept[np.lexsort(kept.T)])
+    np.testing.assert_array_equal(kept, np.loadtxt(trips, delimiter=",", skiprows=1, usecols=(0, 1, 3)))
+
+
+@pytest.mark.parametrize(("more", "product"), [((), "n·ε = 0.4"), (("--failure", "0.1"), "n·ε = 0.4")])
+def test_too_few_records_for_any_phase(more: tuple[str, ...], product: str, trips: str, capsys: Capture) -> None:
+    command = ["solve", "P4.A1", "--loss", "absolute", "--domain", "ball:1", "--epsilon", "0.001", *MOMENTS, *more]
+    assert main([*command, *features(trips, "--target", "minutes")]) == 0
+    text = capsys.readouterr().out
+    assert "without using the data" in text
+    assert product in text
+    assert "the excess risk of the starting point is at most 2, if" in text
+    assert "ledger: no release touches 400 records, which spend nothing" in text
+    assert "certificate: nothing was minimised" in text
+    value = answer(capsys, [*command, *features(trips, "--target", "minutes")])
+    assert value["weights"] == [0.0, 0.0]
+    assert value["plan"]["phases"] == []
+    assert value["ledger"] == [{"records": 400, "releases": 0, "spends": []}]
+
+
+def test_with_high_probability(trips: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan with repetitions; real ones begin at millions of records."""
+    phases = (Phase(40, 1.0, 3.0, 1.0), Phase(20, 8.0, 2.0, 0.5))
+    monkeypatch.setattr(module, "plan_for", lambda *_, **__: Plan(phases, 3, PureDP(1.0), "single", 1.25, 0.01))
+    command = [*PHASES, "--failure", "0.01", *features(trips, "--target", "minutes")]
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert "the excess risk is at most 1.25 with probability at least 0.99, if" in text
+    assert "3 × 40" in text
+    assert answer(capsys, command)["ledger"] == [
+        {"records": 220, "releases": 0, "spends": []},
+        {"records": 180, "releases": 1, "spends": ["pure(eps=1)"]},
+    ]
+
+
+def test_the_tuned_preset(trips: str, capsys: Capture) -> None:
+    command = [*PHASES, *features(trips, "--target", "minutes")]
+    theory, tuned = (answer(capsys, [*command, "--set", f"preset={name}"]) for name in ("theory", "tuned"))
+    assert tuned["plan"]["phases"] != theory["plan"]["phases"]
+    assert tuned["plan"]["bound"] > theory["plan"]["bound"]
+    assert tuned["ledger"] == theory["ledger"]
+
+
+def test_progress_is_shown_on_a_terminal_only(trips: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [*PHASES, *features(trips, "--target", "minutes")]
+    assert main(command) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(command) == 0
+    assert "phase 1 of" in capsys.readouterr().err
+
+
+def test_the_weights_file(trips: str, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "weights.json"
+    value = answer(capsys, [*PHASES, *features(trips, "--target", "minutes", "--weights", str(out))])
+    written = json.loads(out.read_text())
+    assert {"weights", "plan", "claim", "parameters", "features", "target", "algorithm"} <= set(written)
+    assert all(value[key] == item for key, item in written.items())
+
+
+# ----------------------------------------------------------------------------------------------------- the other optimisers
+
+
+@pytest.mark.parametrize(
+    ("identifier", "more", "releases", "spend"),
+    [
+        ("P4.S1", [], 1, "pure(eps=1)"),
+        ("P4.A2", ["--failure", "0.1"], 1, "pure(eps=1)"),
+        ("P4.A4", [], 2, "pure(eps=0.5)"),
+        ("P4.A4", ["--set", "reading=B", "--failure", "0.2"], 2, "pure(eps=0.5)"),
+    ],
+)
+def test_one_and_two_releases(
+    identifier: str, more: list[str], releases: int, spend: str, trips: str, capsys: Capture
+) -> None:
+    command = ["solve", identifier, "--loss", "hinge", *PUBLIC, *SCALE, *more, *features(trips)]
+    value = answer(capsys, command)
+    assert value["ledger"] == [{"records": 400, "releases": releases, "spends": [spend] * releases}]
+    assert value["plan"] is None
+    assert value["target"] == "sign"
+    assert ("radius" in value) == (identifier == "P4.A2")
+    assert np.linalg.norm(value["weights"]) <= 1 + 1e-12
+    assert main([*command, "--seed", "1"]) == 0
+    text = capsys.readouterr().out
+    reach = 2.2 * 3 / (2 * 400)  # (2 + 2κ)C/(λn)
+    assert f"moves what is found by at most {reach:.6g}" in text
+    assert f"accuracy: α = {0.01 * 9 / (2 * 2 * 400**2):.6g}" in text
+    assert f"{6**0.5 * reach * releases:.6g}, {'twice' if releases == 2 else 'once'}; it spends {spend}" in text
+    assert ("ball: within" in text) == (identifier == "P4.A2")
+
+
+def test_structured(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "x.svm").write_text("1 1:1\n-1 1:2\n1 1:-1\n")
+    command = [
+        "solve",
+        "P4.D4",
+        "--loss",
+        "hinge",
+        "--domain",
+        "ball:0.1",
+        "--rho",
+        "0.5",
+        "--data",
+        str(tmp_path / "x.svm"),
+    ]
+    command += ["--set", "weight=1", "lipschitz=1", "kappa=1"]
+    assert answer(capsys, command)["ledger"][0]["spends"] == ["zcdp(rho=0.25)"] * 2
+    assert main([*command, "most_steps=2"]) == 2
+    assert "steps are planned" in capsys.readouterr().err
+
+
+def test_losses_without_a_target(trips: str, capsys: Capture) -> None:
+    """Half the squared distance and a weight of 1: P4.S1 finds half the mean of the records, if there is hardly any noise."""
+    command = ["solve", "P4.S1", "--loss", "quadratic", "--domain", "ball:5", "--epsilon", "1e9", *features(trips)]
+    value = answer(capsys, [*command, "--set", "weight=1", "lipschitz=100", "kappa=1e-4"])
+    rows = np.loadtxt(trips, delimiter=",", skiprows=1, usecols=(0, 1))
+    np.testing.assert_allclose(value["weights"], rows.mean(axis=0) / 2, atol=1e-4)
+    assert value["target"] is None
+    assert answer(capsys, ["solve", "P4.S1", "--loss", "affine", *PUBLIC, *SCALE, *features(trips)])["target"] is None
+
+
+# ------------------------------------------------------------------------------------------------------------- the records
+
+
+@pytest.fixture
+def rows_seen(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    seen: list[np.ndarray] = []
+
+    def watched(data: np.ndarray, _channel: Any, **_: Any) -> Any:
+        seen.append(data)
+        return np.zeros(data.shape[1] - 1)
+
+    monkeypatch.setitem(module.OPTIMISERS, "P4.S1", module.Optimiser(watched, module.OPTIMISERS["P4.S1"].parameters))
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("target", "positive", "flipped"),
+    [("sign", None, False), ("sign", "-1", True), ("bit", "1", False), ("bit", "0.0", True), ("word", "late", False)],
+)
+def test_labels(
+    target: str, positive: str | None, flipped: bool, trips: str, capsys: Capture, rows_seen: list[np.ndarray]
+) -> None:
+    more = ["--target", target] + ([] if positive is None else ["--positive", positive])
+    value = answer(capsys, ["solve", "P4.S1", "--loss", "logistic", *PUBLIC, *SCALE, *features(trips, *more)])
+    signs = np.loadtxt(trips, delimiter=",", skiprows=1, usecols=6)
+    np.testing.assert_array_equal(rows_seen[0][:, -1], -signs if flipped else signs)
+    assert value["positive"] == positive
+
+
+def test_intercept_and_order_of_columns(trips: str, capsys: Capture, rows_seen: list[np.ndarray]) -> None:
+    columns = ["--data", trips, "--columns", "speed", "dist", "--target", "minutes", "--intercept"]
+    value = answer(capsys, ["solve", "P4.S1", "--loss", "absolute", *PUBLIC, *SCALE, *columns])
+    assert value["features"] == ["speed", "dist", "intercept"]
+    expected = np.loadtxt(trips, delimiter=",", skiprows=1, usecols=(1, 0, 3))
+    np.testing.assert_array_equal(rows_seen[0], np.insert(expected, 2, 1.0, axis=1))
+
+
+def test_the_default_target(tmp_path: Path, capsys: Capture, rows_seen: list[np.ndarray]) -> None:
+    np.save(tmp_path / "x.npy", np.arange(12.0).reshape(4, 3))
+    (tmp_path / "x").write_text("1 1:5\n-1 3:2\n")
+    command = ["solve", "P4.S1", "--loss", "absolute", *PUBLIC, *SCALE, "--data"]
+    assert answer(capsys, [*command, str(tmp_path / "x.npy")])["target"] == "2"
+    assert answer(capsys, [*command, str(tmp_path / "x"), "--features", "4"])["features"] == ["1", "2", "3", "4"]
+    np.testing.assert_array_equal(rows_seen[1], [[5, 0, 0, 0, 1], [0, 0, 2, 0, -1]])
+    answer(capsys, [*command, str(tmp_path / "x"), "--target", "3"])  # then the label is no feature
+    np.testing.assert_array_equal(rows_seen[2], [[5, 0, 0], [0, 0, 2]])
+
+
+# ------------------------------------------------------------------------------------------------------------- wrong input
+
+
+def changed(flag: str, value: str | None) -> list[str]:
+    """PHASES with another value of a flag, or without it."""
+    at = PHASES.index(flag)
+    return [*PHASES[:at], *([] if value is None else [f"{flag}={value}"]), *PHASES[at + 2 :], "--target", "minutes"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (changed("--moment-order", "1.9"), "moment_order = 1.9: must be >= 2"),
+        (changed("--moment-order", "nan"), "moment_order"),
+        (changed("--moment-order", None), "moment_order is missing: P4.A1 takes loss, domain, epsilon"),
+        (changed("--moment-bound", "0"), "moment_bound = 0.0: must be > 0"),
+        (changed("--moment-bound", "inf"), "moment_bound"),
+        (changed("--moment-bound", "x"), "moment-bound"),
+        (changed("--epsilon", "0"), "epsilon = 0.0: must be > 0"),
+        (changed("--epsilon", "-1"), "epsilon = -1.0: must be > 0"),
+        (changed("--epsilon", None), "exactly one of them"),
+        ([*changed("--epsilon", "1"), "--rho", "1"], "exactly one of them"),
+        ([*changed("--epsilon", None), "--rho", "0"], "rho = 0.0: must be > 0"),
+        ([*changed("--epsilon", "1"), "--delta", "0.1"], "delta is not a parameter"),
+        ([*changed("--epsilon", "1"), "--failure", "1"], "failure = 1.0"),
+        ([*changed("--epsilon", "1"), "--set", "weight=1"], "weight is not a parameter"),
+        ([*changed("--epsilon", "1"), "--set", "epsilon=1"], "epsilon is given already"),
+        ([*changed("--epsilon", "1"), "--set", "preset=best"], "preset = 'best'"),
+        (changed("--loss", "cubic"), "loss = 'cubic'"),
+        (changed("--loss", None), "loss is missing"),
+        ([*changed("--loss", "affine")], "target = 'minutes': the loss affine has none"),
+        ([*changed("--loss", "quadratic")], "target = 'minutes': the loss quadratic has none"),
+        ([*changed("--loss", "absolute"), "--positive", "1"], "positive = '1': the loss absolute has no labels"),
+        (changed("--domain", "cube:1"), "domain = 'cube:1'"),
+        (changed("--domain", "ball:0"), "radius"),
+        (changed("--domain", "ball:1e15"), "domain: reaches"),
+        ([*PHASES, "--target", "hours"], "column = 'hours': must be one of dist, speed, name"),
+        ([*PHASES, "--target", "dist"], "'dist' is the target"),
+        ([*PHASES, "--target", "name"], "record 1 has no finite number in column 'name'"),
+        ([*PHASES, "--target", "minutes", "--features", "2"], "features = 2: is for LIBSVM"),
+        ([*PHASES, "--target", "minutes", "--weights", "no/such/place.json"], "weights = 'no/such/place.json'"),
+        ([*PHASES, "--target", "minutes", "--json", "no/such/place.json"], "json = 'no/such/place.json'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_wrong_parameters(command: list[str], said: str, trips: str, capsys: Capture) -> None:
+    assert said in refusal(capsys, [*command, *features(trips)])
+
+
+@pytest.mark.parametrize(
+    ("identifier", "more", "said"),
+    [
+        ("P4.S1", ["--set", "lipschitz=1"], "weight is missing"),
+        ("P4.S1", ["--set", "weight=0", "lipschitz=1"], "weight = 0.0: must be > 0"),
+        ("P4.S1", ["--set", "weight=1", "lipschitz=-1"], "lipschitz = -1.0: must be > 0"),
+        ("P4.S1", ["--set", "weight=1", "lipschitz=big"], "lipschitz = 'big'"),
+        ("P4.S1", ["--set", "kappa=0", "weight=1", "lipschitz=1"], "kappa = 0.0"),
+        ("P4.S1", ["--failure", "0.1", *SCALE], "failure is not a parameter"),
+        ("P4.S1", ["--moment-order", "2", *SCALE], "moment_order is not a parameter"),
+        ("P4.S1", ["--no-shuffle", *SCALE], "shuffle is not a parameter"),
+        ("P4.A2", SCALE, "failure is missing"),
+        ("P4.A4", ["--set", "reading=C", "weight=1", "lipschitz=1"], "reading = 'C'"),
+        ("P4.A4", ["--failure", "0", *SCALE], "failure = 0.0"),
+        ("P4.D4", ["--set", "reading=B", "weight=1", "lipschitz=1"], "reading is not a parameter"),
+        ("P4.D4", ["--set", "most_steps=0", "weight=1", "lipschitz=1"], "most_steps = 0"),
+        ("P4.S1", ["--target", "bit", *SCALE], "--positive VALUE"),
+        ("P4.S1", ["--target", "word", *SCALE], "--positive VALUE"),
+        ("P4.S1", ["--target", "bit", "--positive", "2", *SCALE], "must have one other value; there are 0.0, 1.0"),
+        ("P4.S1", ["--target", "bit", "--positive", "yes", *SCALE], "positive = 'yes': must be a number"),
+        ("P4.S1", ["--target", "word", "--positive", "1", *SCALE], "one other value; there are early, late"),
+    ],
+)
+def test_wrong_parameters_of_the_others(identifier: str, more: list[str], said: str, trips: str, capsys: Capture) -> None:
+    assert said in refusal(capsys, ["solve", identifier, "--loss", "hinge", *PUBLIC, *more, *features(trips)])
+
+
+@pytest.mark.parametrize(
+    "flag", [["--target", "dist"], ["--positive", "1"], ["--intercept"], ["--shuffle"], ["--loss", "hinge"]]
+)
+def test_mean_estimators_refuse_what_is_for_optimisers(flag: list[str], trips: str, capsys: Capture) -> None:
+    command = ["solve", "P2.A2", "--rho", "1", "--set", "clip=1", *features(trips)]
+    assert f"{flag[0][2:]} is not a parameter" in refusal(capsys, [*command, *flag])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("a,b\n1,nan\n", "record 1 has no finite number in column 'b'"),
+        ("a,b\n1,1\n1e61,1\n", "record 2 has no finite number in column 'a', or one beyond 1e+60"),
+        ("a,b\n1,1\ninf,1\n", "record 2 has no finite number"),
+        ("a,b\n1,1\nx,1\n", "record 2 has no finite number"),
+        ("a,b\n1,1\n1,\n", "record 2 has no finite number in column 'b'"),
+        ("b\n1\n", "at least one feature is needed"),
+    ],
+)
+def test_wrong_data(text: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "x.csv").write_text(text)
+    assert said in refusal(capsys, [*PHASES, "--data", str(tmp_path / "x.csv")])
+
+
+@pytest.mark.parametrize(
+    ("text", "positive", "said"),
+    [
+        ("a,b\n1,yes\n2,\n", "yes", "record 2 has no label in column 'b'"),
+        ("a,b\n1,1\n2,nan\n", "1", "record 2 has no label"),
+        ("1 1:1\nnan 1:1\n", "1", "record 2 has no finite number in column 'label'"),
+        ("1 1:1\ninf 1:1\n", "1", "record 2 has no finite number in column 'label'"),
+    ],
+)
+def test_missing_labels_are_no_second_value(text: str, positive: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "x").write_text(text)
+    command = ["solve", "P4.S1", "--loss", "hinge", *PUBLIC, *SCALE, "--data", str(tmp_path / "x"), "--positive", positive]
+    assert said in refusal(capsys, command)
+
+
+def test_the_help_says_how_to_choose_the_moment_bound(capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["solve", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "without looking at the data",
+        "G bounds (E L^k)^(1/k)",
+        "L <= ||x|| (||x|| R + |t|)",
+        "G = s sqrt(d) for k = 2",
+        "just as private but may be inaccurate",
+        "too large costs accuracy",
+        "units, physical limits, earlier studies or public data",
+        "--positive",
+        "can undo the noise",
+    ):
+        assert words in text
