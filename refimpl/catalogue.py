@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from refimpl.channel import Channel, Mechanism
-from refimpl.claims import Claim
+from refimpl.claims import ZCDP, Claim, PureDP
 from refimpl.laws import Point
+from refimpl.losses import Quadratic
 from refimpl.means import (
     clipped,
     iterative_updating,
@@ -20,21 +23,39 @@ from refimpl.means import (
     trimmed,
     truncated,
 )
+from refimpl.pure_dp import double, localise, population, single, structured
+from refimpl.pure_dp.plan import Phase, Plan
 from refimpl.validation import FloatArray
 
 Neighbours = Iterator[tuple[FloatArray, FloatArray]]
 
 
+def _unchanged(data: FloatArray) -> FloatArray:
+    return data
+
+
+def _labelled(data: FloatArray) -> FloatArray:
+    """The last column as labels: its signs."""
+    return np.column_stack([data[:, :-1], np.where(data[:, -1] < 0, -1.0, 1.0)])
+
+
 @dataclass(frozen=True)
 class Setting:
-    """A size and parameters at which an algorithm is checked; public, chosen without any data."""
+    """A size and parameters at which an algorithm is checked; public, chosen without any data.
+
+    `admissible` turns any table into one that the algorithm accepts, record by record, and leaves such a table as it is.
+    `effort` is the share of the usual number of searched pairs: less where a run takes milliseconds.
+    """
 
     n: int
     d: int
     parameters: dict[str, Any]
+    admissible: Callable[[FloatArray], FloatArray] = _unchanged
+    effort: float = 1.0
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in {"n": self.n, "d": self.d, **self.parameters}.items())
+        shown = {"n": self.n, "d": self.d, **self.parameters}
+        return ", ".join(f"{name}={' '.join(str(value).split())}" for name, value in shown.items())
 
 
 @dataclass(frozen=True)
@@ -42,7 +63,7 @@ class Implementation:
     """Where an algorithm lives and at which settings it is checked.
 
     The module holds the function, `privacy(**)` (the published claim; absent for helpers), `worst_neighbours(n, d, **)`
-    and, where the claimed sensitivity is not attained, `sensitivity_supremum`.
+    where some are known and, where the claimed sensitivity is not attained, `sensitivity_supremum`.
     """
 
     module: ModuleType
@@ -64,8 +85,8 @@ class Implementation:
         return _call(getattr(self.module, self.conditional) if self.conditional else None, setting)
 
     def worst_neighbours(self, setting: Setting) -> Neighbours:
-        neighbours: Neighbours = self.module.worst_neighbours(setting.n, setting.d, **setting.parameters)
-        return neighbours
+        known: Callable[..., Neighbours] | None = getattr(self.module, "worst_neighbours", None)
+        return known(setting.n, setting.d, **setting.parameters) if known else iter(())
 
 
 def _call(function: Callable[..., Claim] | None, setting: Setting) -> Claim | None:
@@ -155,6 +176,66 @@ _SOFT = Implementation(
     (Setting(10, 2, {**_PRIVATE, "second_moment": 1.0, "failure": 0.01}),),
 )
 
+# Minimisers move by up to 2C/(λn) ≤ 1 here, so there is room for that in sets of radius 1.
+_REGULARISED = {"domain": "ball:1", "weight": 1.0, "lipschitz": 1.0, "kappa": 0.1, "epsilon": 1.0}
+_CONCENTRATED = {"weight": 1.0, "lipschitz": 1.0, "kappa": 0.1, "rho": 0.5}
+_QUADRATIC = Quadratic(np.eye(2))
+_SINGLE = Implementation(
+    single,
+    "single_output_perturbation",
+    (
+        Setting(8, 3, {"loss": "absolute", "domain": "box:-1,1", **_CONCENTRATED}, effort=0.1),
+        Setting(6, 2, {"loss": _QUADRATIC, **_REGULARISED}, effort=0.1),
+        Setting(8, 3, {"loss": "hinge", **_REGULARISED}, _labelled, effort=0.1),
+    ),
+)
+_LOCALISE = Implementation(
+    localise,
+    "localised_center",
+    (
+        Setting(6, 2, {"loss": _QUADRATIC, "domain": "box:-1,1", "failure": 0.1, **_CONCENTRATED}, effort=0.1),
+        Setting(8, 3, {"loss": "absolute", "failure": 0.1, **_REGULARISED}, effort=0.1),
+    ),
+)
+_DOUBLE = Implementation(
+    double,
+    "double_output_perturbation",
+    (
+        Setting(4, 2, {"loss": _QUADRATIC, "domain": "box:-1,1", "reading": "B", **_CONCENTRATED}, effort=0.05),
+        Setting(4, 2, {"loss": _QUADRATIC, "reading": "A", **_REGULARISED}, effort=0.05),
+        Setting(4, 3, {"loss": "hinge", "reading": "B", **_REGULARISED, "epsilon": 6.0}, _labelled, effort=0.05),
+    ),
+)
+# A large κ, for the number of steps goes with κ⁻⁴; and a large ε, so that the noise does not leave the set.
+_STRUCTURED = Implementation(
+    structured,
+    "structured_output_perturbation",
+    (Setting(2, 2, {"loss": "absolute", **_REGULARISED, "kappa": 5.0, "epsilon": 48.0}, effort=0.05),),
+)
+_TWO_PHASES = Plan(
+    phases=(Phase(5, weight=1.0, lipschitz=1.0, kappa=0.1), Phase(4, weight=2.0, lipschitz=0.5, kappa=0.2)),
+    repetitions=1,
+    spend=PureDP(1.0),
+    solver="single",
+    bound=1.0,
+)
+_THREE_TIMES = Plan(
+    phases=(Phase(2, weight=1.0, lipschitz=1.0, radius=0.6, kappa=0.1),),
+    repetitions=3,
+    spend=ZCDP(2.0),
+    solver="double",
+    bound=1.0,
+    failure=0.1,
+)
+_POPULATION = Implementation(
+    population,
+    "population_localization",
+    (
+        Setting(9, 2, {"loss": _QUADRATIC, "domain": "ball:1", "plan": _TWO_PHASES, "epsilon": 1.0}, effort=0.05),
+        Setting(6, 2, {"loss": "absolute", "domain": "ball:1", "plan": _THREE_TIMES, "rho": 2.0}, effort=0.05),
+    ),
+)
+
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
     Algorithm("P0.A2", "clipped regularised gradient method", "P0 Algorithm 2", "none (deterministic inner solver)"),
@@ -187,8 +268,8 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P3.A4", "peeling", "P3 Algorithm 4", "(ε,δ)", _PEELING),
     Algorithm("P3.A5", "heavy-tailed private sparse optimisation", "P3 Algorithm 5", "(ε,δ)"),
     Algorithm("P3.A6", "SCO framework over any mean estimator", "P3 Algorithm 6", "none"),
-    Algorithm("P4.A1", "population localisation", "P4 Algorithm 1", "ε by disjoint data"),
-    Algorithm("P4.A2", "output-perturbation localisation", "P4 Algorithm 2", "ε"),
+    Algorithm("P4.A1", "population localisation", "P4 Algorithm 1", "ε by disjoint data", _POPULATION),
+    Algorithm("P4.A2", "output-perturbation localisation", "P4 Algorithm 2", "ε", _LOCALISE),
     Algorithm(
         "P4.A3",
         "adaptive inexact projected subgradient",
@@ -196,11 +277,11 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "none",
         function="refimpl.extension.joint.adaptive_subgradient",
     ),
-    Algorithm("P4.A4", "double output perturbation, readings A and B", "P4 Algorithm 4", "ε"),
-    Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP"),
+    Algorithm("P4.A4", "double output perturbation, readings A and B", "P4 Algorithm 4", "ε", _DOUBLE),
+    Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP", _SINGLE),
     Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε"),
     Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε"),
-    Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε"),
+    Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε", _STRUCTURED),
     Algorithm(
         "P4.C6", "inexact projection on W ∩ ball", "P4 Lemma C.6", "none", function="refimpl.projections.inexact_projection"
     ),

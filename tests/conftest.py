@@ -1,9 +1,20 @@
 """Figures that tests record with `record_property` are summed up at the end of the run: counts of words, ranges of numbers."""
 
 from collections import Counter, defaultdict
+from collections.abc import Generator
 
 import numpy as np
 import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Numbers of numpy become Python's: worker processes can send no others."""
+    report = yield
+    report.user_properties = [
+        (name, value.item() if isinstance(value, np.generic) else value) for name, value in report.user_properties
+    ]
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from refimpl.channel import Release
 from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
-from refimpl.laws import LLN, Gaussian, Laplace, NoisyArgmax
+from refimpl.laws import LLN, Gaussian, L2Laplace, Laplace, NoisyArgmax
 from refimpl.validation import FloatArray
 from verification.pair_checks import Measurement
 from verification.subject import Subject
@@ -114,6 +114,34 @@ def _p1_budget(p: dict[str, Any]) -> float:
     return math.sqrt(log_term + 2 * p["epsilon"]) - math.sqrt(log_term)
 
 
+def _output_perturbation(n: int, C: float, lam: float, kappa: float, releases: int, p: dict[str, Any]) -> Published:
+    """P4 §2.3: Δ = (2+2κ)C/(λn) and density ∝ exp(−ε‖z‖/Δ), or σ² = Δ²/(2ρ); every release spends its share of ε or ρ."""
+    Delta = (2 + 2 * kappa) * C / (lam * n)
+    if "rho" in p:
+        rho = p["rho"] / releases
+        return Published(Gaussian, math.sqrt(Delta**2 / (2 * rho)), ZCDP(rho))
+    eps = p["epsilon"] / releases
+    return Published(L2Laplace, Delta / eps, PureDP(eps))
+
+
+def _p4_once(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P4 Algorithm 2, line 2, and our single output perturbation."""
+    return _output_perturbation(len(data), p["lipschitz"], p["weight"], p["kappa"], 1, p)
+
+
+def _p4_twice(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P4 Algorithm 4: ε/2 for Algorithm 2, ε/2 for the second stage."""
+    return _output_perturbation(len(data), p["lipschitz"], p["weight"], p["kappa"], 2, p)
+
+
+def _p4_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P4 Algorithm 1: every batch has m records of its own and the whole budget; λ, C and κ are those of its phase."""
+    plan = p["plan"]
+    phase = plan.phases[int(release.name.split("/")[0].removeprefix("phase")) - 1]
+    releases = {"single": 1, "double": 2}[plan.solver]
+    return _output_perturbation(phase.size, phase.lipschitz, phase.weight, phase.kappa, releases, p)
+
+
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
     "P1.A3": _p1_a3,
     "P1.A4": _p1_a4,
@@ -122,6 +150,11 @@ PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]]
     "P3.A1": _p3_a1,
     "P3.A3": _p3_a3,
     "P3.A4": _p3_a4,
+    "P4.A1": _p4_a1,
+    "P4.A2": _p4_once,
+    "P4.A4": _p4_twice,
+    "P4.S1": _p4_once,
+    "P4.D4": _p4_twice,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from verification.calibration import PUBLISHED, check_calibration
 from verification.composition import FALSE_ALARM, check_composition
 from verification.divergences import NoExactFormula
 from verification.ledger import check_ledger
-from verification.pair_checks import PAIR_CHECKS, Measurement, check_transcript, run_pair_check
+from verification.pair_checks import PAIR_CHECKS, Measurement, check_on, compare_or_say_why_not, run_pair_check
 from verification.report import Finding, Status
 from verification.sensitivity import search_sensitivity
 from verification.subject import Pair, Subject, subject_of, worst_pairs
@@ -31,6 +32,10 @@ class Effort:
     steps: int
     transcripts: int
     runs: int
+
+    def share(self, share: float) -> Effort:
+        """That much of each search."""
+        return replace(self, restarts=max(1, round(share * self.restarts)), steps=max(1, round(share * self.steps)))
 
 
 QUICK = Effort(restarts=4, steps=120, transcripts=300, runs=100)
@@ -60,30 +65,34 @@ def _pairs(subject: Subject, seed: int) -> list[Pair]:
     )
 
 
-def _pair_findings(subject: Subject, seed: int) -> Iterator[Finding]:
-    """Every check on every given pair: for each check, its worst pair.  Then the ledger."""
-    pairs = _pairs(subject, seed)
-    for name in ["sensitivity"] if subject.claim is None else list(PAIR_CHECKS):
-        finding = _over_pairs(subject, name, pairs, seed)
-        if finding is not None:
-            yield finding
+def _pair_findings(subject: Subject, seed: int, *, one_is_enough: bool = False) -> Iterator[Finding]:
+    """The ledger, and every check on every given pair: for each check, its worst pair, if any has an exact formula.
+
+    A violated check looks no further; if one is enough, neither do the others.
+    """
     if subject.claim is not None:
-        yield _finding(subject, "ledger", check_ledger(subject, seed), seed, passed="certified")
-
-
-def _over_pairs(subject: Subject, name: str, pairs: list[Pair], seed: int) -> Finding | None:
-    """The worst pair of all, as a finding; None when no pair has an exact formula."""
-    worst: tuple[Measurement, Pair] | None = None
-    for pair in pairs:
-        try:
-            measurement = run_pair_check(name, subject, pair, seed)
-        except NoExactFormula:
-            continue
-        if worst is None or measurement.ratio > worst[0].ratio:
-            worst = (measurement, pair)
-        if measurement.exceeds and measurement.conclusive:
+        books = check_ledger(subject, seed)
+        yield _finding(subject, "ledger", books, seed, passed="certified")
+        if books.exceeds and one_is_enough:
+            return
+    worst: dict[str, tuple[Measurement, Pair]] = {}
+    pending = ["sensitivity"] if subject.claim is None else list(PAIR_CHECKS)
+    for pair in _pairs(subject, seed):
+        compared = compare_or_say_why_not(subject, pair, seed)
+        violated = []
+        for name in pending:
+            with suppress(NoExactFormula):
+                found = check_on(name, subject, compared)
+                if name not in worst or found.ratio > worst[name][0].ratio:
+                    worst[name] = (found, pair)
+                if found.exceeds and found.conclusive:
+                    violated.append(name)
+        pending = [name for name in pending if name not in violated]
+        if not pending or (violated and one_is_enough):
             break
-    return None if worst is None else _finding(subject, name, worst[0], seed, pair=worst[1])
+    for name in PAIR_CHECKS:
+        if name in worst:
+            yield _finding(subject, name, worst[name][0], seed, pair=worst[name][1])
 
 
 def _finding(
@@ -116,7 +125,9 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
     yield from _pair_findings(subject, seed)
     if isinstance(subject.checked_claim, ApproxDP):
         yield from _composition(subject, seed, effort)
-    attained = search_sensitivity(subject, seed=seed, restarts=effort.restarts, steps=effort.steps)
+    share = subject.setting.effort
+    searches = effort.share(share)
+    attained = search_sensitivity(subject, seed=seed, restarts=searches.restarts, steps=searches.steps, starts=share)
     searched = _finding(subject, "sensitivity", attained.measurement, seed, pair=attained.pair)
     yield replace(searched, check="sensitivity search", detail=f"{searched.detail}; best of {attained.tried} pairs tried")
     if subject.amplified:
@@ -135,7 +146,7 @@ def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Findin
     given = worst_pairs(subject.algorithm, subject.setting)
     for pair in given + [(neighbour, data) for data, neighbour in given]:
         try:
-            check_transcript(subject, *pair, seed)
+            run_pair_check("transcript", subject, pair, seed)
         except NoExactFormula:
             measurement = check_composition(subject, *pair, seed, runs=effort.transcripts)
             yield _finding(
@@ -183,12 +194,13 @@ class MutantResult:
 
 
 def judge_mutant(candidate: mutants.Mutant, seed: int, effort: Effort = QUICK) -> MutantResult:
-    """Which checks of the mutant's class say violated."""
+    """Which checks of the mutant's class say violated, at the first setting where any does."""
     implementation = mutants.build(candidate)
     killers: dict[str, dict[str, Any] | None] = {}
-    for finding in _mutant_findings(candidate, implementation, seed, effort):
-        if finding.status == "violated":
-            killers.setdefault(finding.check, finding.witness)
+    for findings in _mutant_findings(candidate, implementation, seed, effort):
+        killers = {finding.check: finding.witness for finding in findings if finding.status == "violated"}
+        if killers:
+            break
     return MutantResult(
         candidate.algorithm,
         candidate.name,
@@ -200,18 +212,18 @@ def judge_mutant(candidate: mutants.Mutant, seed: int, effort: Effort = QUICK) -
 
 def _mutant_findings(
     candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
-) -> Iterator[Finding]:
-    if candidate.kind == "utility":
-        subject = subject_of(candidate.algorithm, 0, implementation=implementation, mutant=candidate.name)
-        yield utility_finding(subject, task_seed(seed, candidate.algorithm, candidate.name), effort)
-        return
+) -> Iterator[list[Finding]]:
+    """Setting by setting."""
     for index, _ in enumerate(implementation.settings):
         subject = subject_of(candidate.algorithm, index, implementation=implementation, mutant=candidate.name)
         key = task_seed(seed, candidate.algorithm, candidate.name, index)
+        if candidate.kind == "utility":
+            yield [utility_finding(subject, task_seed(seed, candidate.algorithm, candidate.name), effort)]
+            return
         if candidate.kind == "calibration":
-            yield calibration_finding(subject, key)
-            continue
-        yield from _pair_findings(subject, key)
+            yield [calibration_finding(subject, key)]
+        else:
+            yield list(_pair_findings(subject, key, one_is_enough=True))
 
 
 def implemented(only: list[str] | None = None) -> list[Algorithm]:

@@ -1,16 +1,20 @@
 """Deliberately broken copies of the algorithms: the test of every check.
 
-A mutant is a handful of textual edits to an algorithm's own source, compiled into a module of its own.  Its class says
-which kind of check must kill it: privacy (a privacy check says violated), calibration (the recorded scale or spend differs
-from the published formula) or utility (an explicit error bound is exceeded).
+A mutant is a handful of textual edits to an algorithm's own source, or to that of a module it rests on, compiled into a
+module of its own.  Its class says which kind of check must kill it: privacy (a privacy check says violated), calibration (the
+recorded scale or spend differs from the published formula) or utility (an explicit error bound is exceeded).
 """
 
 from __future__ import annotations
 
 import inspect
+import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Literal
+from unittest.mock import patch
 
 from refimpl.catalogue import Implementation, algorithm
 
@@ -23,6 +27,7 @@ class Mutant:
     name: str
     kind: MutantClass
     edits: tuple[tuple[str, str], ...]  # (old, new): each old text stands exactly once in the module
+    module: str | None = None  # the module that is edited, if it is not the algorithm's own: one of the same package
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,41 @@ _RELEASE = 'return channel.release("mean", law, sensitivity=reach, spend=claim)'
 _P1_RELEASE = 'return channel.release("mean", law, sensitivity=Smooth(bound, smoothness), spend=spend)'
 _P1A4_RELEASE = 'return channel.release("mean", law, sensitivity=reach, spend=spend)'
 _P2A2_RELEASE = 'return channel.release("mean", law, sensitivity=sensitivity(n, clip=clip), spend=privacy(rho=rho))'
+
+_P4_ALL_BUT_D4 = ("P4.S1", "P4.A2", "P4.A4", "P4.A1")
+_P4_PERTURBATION = "refimpl.pure_dp.perturbation"
+_P4_DOUBLE = "refimpl.pure_dp.double"
+_P4_LAPLACE = "L2Laplace(point, sensitivity / spend.epsilon)"
+_P4_GAUSSIAN = "Gaussian(point, sensitivity / math.sqrt(2 * spend.rho))"
+_P4_REACH = "(2 + 2 * self.kappa) * self.lipschitz"
+_P4_PROBLEM = "self.loss, data, inner or self.domain, self.lipschitz,"
+_P4_CLIP = "lipschitz=lipschitz, kappa=kappa, center=center"
+_P4_CLIP_FROM_DATA = (_P4_CLIP, _P4_CLIP.replace("=lipschitz", "=lipschitz * min(1, 0.5 + abs(rows).max())"))
+_P4_RADIUS = "localised_around(problem, problem.domain.project(release), n, half, zeta)"
+_P4_RADIUS_FROM_DATA = (_P4_RADIUS, _P4_RADIUS.replace("n, half", "n + abs(rows).max(), half"))
+_P4_NOT_SPLIT = ("halved(privacy(epsilon=epsilon, rho=rho))", "privacy(epsilon=epsilon, rho=rho)")
+_P4_CERTIFIED = "return minimise(problem, accuracy).point"
+_P4_STEPS = """point = problem.anchor
+    for _ in range(20):
+        rows = problem.loss.gradients(point, problem.data)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        slope = np.mean(rows * np.minimum(1, problem.lipschitz / np.maximum(norms, 1e-300)), axis=0)
+        point = problem.within.project(point - 3 * (slope / problem.weight + point - problem.anchor))
+    return point"""
+_P4_SUBSTITUTE = """found = minimise(problem, accuracy)
+    return found.point if found.stage == "newton" else problem.anchor"""
+
+
+def _perturbed(
+    kind: MutantClass, name: str, identifiers: tuple[str, ...], *edits: tuple[str, str], module: str = _P4_PERTURBATION
+) -> Iterator[Mutant]:
+    """The same edits of what several algorithms rest on."""
+    return (Mutant(identifier, name, kind, edits, module) for identifier in identifiers)
+
+
+def _noise_times(factor: str) -> tuple[tuple[str, str], ...]:
+    return tuple((law, law.replace("sensitivity", f"{factor} * sensitivity")) for law in (_P4_LAPLACE, _P4_GAUSSIAN))
+
 
 MUTANTS: tuple[Mutant, ...] = (
     # P0.A1
@@ -270,10 +310,82 @@ MUTANTS: tuple[Mutant, ...] = (
         (_P1A4_RELEASE, _P1A4_RELEASE.replace("return channel", "return mean + channel")),
     ),
     _calibration("P1.A4", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
+    # P4: what all share.  (P4.D4: what can be seen although its Δ, with the large κ of a small problem, exceeds the diameter.)
+    *_perturbed("privacy", "noise halved", _P4_ALL_BUT_D4, *_noise_times("0.5")),
+    *_perturbed("privacy", "C/n for 2C/n", _P4_ALL_BUT_D4, (_P4_REACH, _P4_REACH.replace("(2 +", "(1 +"))),
+    *_perturbed(
+        "privacy", "extension skipped", _P4_ALL_BUT_D4, (_P4_PROBLEM, _P4_PROBLEM.replace("self.lip", "10 * self.lip"))
+    ),
+    *_perturbed(
+        "privacy",
+        "variance for deviation",
+        _P4_ALL_BUT_D4,
+        (_P4_GAUSSIAN, "Gaussian(point, sensitivity**2 / (2 * spend.rho))"),
+    ),
+    *_perturbed(
+        "privacy",
+        "noise reused",
+        (*_P4_ALL_BUT_D4, "P4.D4"),
+        ("noise_law(point, reach.value, spend)", "noise_law(0 * point, reach.value, spend)"),
+        ("return channel.release(name", "return point + channel.release(name"),
+    ),
+    *_perturbed(
+        "privacy",
+        "certificate ignored: twenty steps, too long ones",
+        _P4_ALL_BUT_D4,
+        ("import math\n", "import math\nimport numpy as np\n"),
+        (_P4_CERTIFIED, _P4_STEPS),
+    ),
+    *_perturbed(
+        "privacy",
+        "certificate ignored: the centre where it is hard to find",
+        _P4_ALL_BUT_D4,
+        (_P4_CERTIFIED, _P4_SUBSTITUTE),
+    ),
+    *_perturbed("calibration", "noise doubled", (*_P4_ALL_BUT_D4, "P4.D4"), *_noise_times("2")),
+    # the slack is hardly ever used, but it may be
+    *_perturbed("calibration", "κ dropped", (*_P4_ALL_BUT_D4, "P4.D4"), (_P4_REACH, "2 * self.lipschitz")),
+    *_perturbed("calibration", "noise halved", ("P4.D4",), *_noise_times("0.5")),
+    *_perturbed("calibration", "C/n for 2C/n", ("P4.D4",), (_P4_REACH, _P4_REACH.replace("(2 +", "(1 +"))),
+    # P4.S1
+    _privacy("P4.S1", "C from the data", _P4_CLIP_FROM_DATA),
+    # P4.A2
+    _privacy("P4.A2", "C from the data", _P4_CLIP_FROM_DATA),
+    _privacy(
+        "P4.A2",
+        "projection radius from the data",
+        (
+            "problem.domain.project(release)",
+            "Localised(problem.domain, problem.center, 1e-3 + abs(rows).max()).project(release)",
+        ),
+    ),
+    # P4.A4
+    _privacy("P4.A4", "C from the data", _P4_CLIP_FROM_DATA),
+    _privacy("P4.A4", "projection radius from the data", _P4_RADIUS_FROM_DATA),
+    _privacy("P4.A4", "budget not split", _P4_NOT_SPLIT),
+    # P4.D4
+    *_perturbed("privacy", "C from the data", ("P4.D4",), _P4_CLIP_FROM_DATA, module=_P4_DOUBLE),
+    *_perturbed("privacy", "projection radius from the data", ("P4.D4",), _P4_RADIUS_FROM_DATA, module=_P4_DOUBLE),
+    *_perturbed("privacy", "budget not split", ("P4.D4",), _P4_NOT_SPLIT, module=_P4_DOUBLE),
+    # P4.A1
+    _privacy(
+        "P4.A1",
+        "C from the data",
+        ("lipschitz=phase.lipschitz,", "lipschitz=phase.lipschitz * min(1, 0.5 + abs(data).max()),"),
+    ),
+    _privacy("P4.A1", "budget of every phase for all records: batches overlap", ("used = ends[-1]", "used = 0")),
+    _privacy("P4.A1", "every batch sees all records", ("data[batch.start : batch.stop],", "data,")),
+    _privacy(
+        "P4.A1",
+        "aggregation by the data",
+        ("aggregate(np.array(answers), phase.radius)", "answers[-int(abs(rows).max() > 0.5)]"),
+    ),
 )
 
 _NO_NOISE = "it adds no noise and spends no budget"
 _NO_BOUND = "no explicit-constant error bound is published for it"
+_P4_NO_BOUND = "its error bounds speak of minimisers that have no closed form here"
+_P4_WIDE = "where its conic programs are few, Δ is more than the diameter of the set: no query can move farther"
 INAPPLICABLE: tuple[Inapplicable, ...] = (
     *(
         Inapplicable("P0.A1", name, _NO_NOISE)
@@ -282,6 +394,12 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     Inapplicable("P0.A1", "utility", "its error bound is a lemma about what uses it"),
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
+    Inapplicable("P4.S1", "budget not split", "it makes one release"),
+    Inapplicable("P4.A2", "budget not split", "it makes one release"),
+    Inapplicable("P4.D4", "certificate ignored", _P4_WIDE),
+    Inapplicable("P4.D4", "extension skipped", _P4_WIDE),
+    Inapplicable("P4.D4", "variance for deviation", "the scale of its noise is not a deviation"),
+    *(Inapplicable(identifier, "utility", _P4_NO_BOUND) for identifier in (*_P4_ALL_BUT_D4, "P4.D4")),
     *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P2.A3", "P3.A4", "P1.A3", "P1.A4")),
 )
 
@@ -290,14 +408,35 @@ def build(mutant: Mutant) -> Implementation:
     """The algorithm's implementation with the edits made.  An edit whose text is not there exactly once is an error."""
     published = algorithm(mutant.algorithm).implementation
     assert published is not None
-    source = inspect.getsource(published.module)
+    with patch.dict(sys.modules):  # restored afterwards: nobody else sees what is edited
+        rebuilt: dict[str, ModuleType] = {}
+        module = _rebuilt(published.module.__name__, mutant, rebuilt)
+    if mutant.module is not None and mutant.module not in rebuilt:
+        raise ValueError(f"{mutant.algorithm} {mutant.name!r}: does not rest on {mutant.module}")
+    return replace(published, module=module)
+
+
+def _rebuilt(name: str, mutant: Mutant, rebuilt: dict[str, ModuleType]) -> ModuleType:
+    """The module, executed anew: edited, or on top of the edited one and of all that lies between."""
+    source = inspect.getsource(sys.modules[name])
+    if mutant.module in (None, name):
+        source = _edited(source, mutant)
+    else:
+        package = name.rpartition(".")[0]
+        for below in re.findall(rf"^from ({re.escape(package)}\.\w+) import", source, re.MULTILINE):
+            if below not in rebuilt:
+                _rebuilt(below, mutant, rebuilt)
+    module = rebuilt[name] = sys.modules[name] = ModuleType(name)
+    exec(compile(source, f"<mutant {mutant.algorithm}: {mutant.name}>", "exec"), module.__dict__)
+    return module
+
+
+def _edited(source: str, mutant: Mutant) -> str:
     for old, new in mutant.edits:
         if source.count(old) != 1:
             raise ValueError(f"{mutant.algorithm} {mutant.name!r}: {old!r} stands {source.count(old)} times in the source")
         source = source.replace(old, new)
-    module = ModuleType(f"{published.module.__name__}__{mutant.name.replace(' ', '_')}")
-    exec(compile(source, f"<mutant {mutant.algorithm}: {mutant.name}>", "exec"), module.__dict__)
-    return replace(published, module=module)
+    return source
 
 
 def mutants_of(identifier: str) -> tuple[Mutant, ...]:

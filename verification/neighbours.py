@@ -11,11 +11,14 @@ from refimpl.means.rows import replace_record
 from refimpl.validation import FloatArray
 from verification.subject import Pair
 
+OUTLIER = 1e12
+
 
 def structured(
     n: int, d: int, rng: np.random.Generator, *, scales: tuple[float, ...] = (1e-2, 1.0, 1e2, 1e6, 1e12), directions: int = 3
 ) -> Iterator[Pair]:
-    """Zero against a point, opposite outliers, duplicates, ties, two blocks with a record changing sides, heavy tails."""
+    """Zero against a point, opposite outliers, duplicates, ties, two blocks with a record changing sides, heavy tails, an
+    outlier among duplicates, alternating last entries (targets or labels, where records have them)."""
     for scale, direction in itertools.product(scales, _directions(d, rng)[:directions]):
         point = scale * direction
         zeros = np.zeros((n, d))
@@ -32,6 +35,10 @@ def structured(
         yield halves, replace_record(halves, n // 2 - 1, point)
         heavy = scale * rng.standard_t(1.5, size=(n, d))
         yield heavy, replace_record(heavy, int(rng.integers(n)), scale * rng.standard_t(1.0, size=d))
+        yield same, replace_record(same, 0, -OUTLIER * point)
+        turned = np.append(point[:-1], -point[-1])
+        alternating = np.where(np.arange(n)[:, np.newaxis] % 2 == 0, point, turned)
+        yield alternating, replace_record(alternating, 0, turned)
 
 
 def _directions(d: int, rng: np.random.Generator) -> list[FloatArray]:

@@ -1,7 +1,8 @@
 """Checks of one subject on one pair of neighbours: run on the first, replay on the second, compare the transcripts.
 
-Each returns a `Measurement`: the claim asks for measured ≤ bound.  Everything here is exact; a violation found is a proof
-(of the release's or of the whole claim, as the detail says), and its witness re-runs it.
+One comparison serves all checks, for runs may be slow.  Each check returns a `Measurement`: the claim asks for measured ≤ bound.
+Everything here is exact; a violation found is a proof (of the release's or of the whole claim, as the detail says), and its
+witness re-runs it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,21 +41,37 @@ class Measurement:
         return self.measured / self.bound if self.bound > 0 else (math.inf if self.measured > 0 else 0.0)
 
 
-PairCheck = Callable[[Subject, FloatArray, FloatArray, int], Measurement]
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A run, and the same releases replayed on a neighbour."""
+
+    data: FloatArray
+    neighbour: FloatArray
+    output: Any
+    here: Transcript
+    again: Any  # the output of the replay
+    there: Transcript
+
+    @property
+    def spending(self) -> list[tuple[Release, Release]]:
+        return list(zip(self.here.spending, self.there.spending, strict=True))
+
+    @property
+    def releases(self) -> list[tuple[Release, Release]]:
+        return list(zip(self.here, self.there, strict=True))
 
 
-def _both(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> tuple[Transcript, Transcript]:
-    _, here = subject.run(data, seed)
-    _, there = subject.replay(neighbour, here)
-    return here, there
+PairCheck = Callable[[Subject, Comparison], Measurement]
+
+
+def compare(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Comparison:
+    output, here = subject.run(data, seed)
+    again, there = subject.replay(neighbour, here)
+    return Comparison(data, neighbour, output, here, again, there)
 
 
 def _worst(measurements: list[Measurement]) -> Measurement:
     return max(measurements, key=lambda m: m.ratio, default=Measurement(0.0, 1.0, "nothing released"))
-
-
-def _diverged(error: ReplayDiverged) -> Measurement:
-    return Measurement(math.inf, 1.0, f"the course of the run depends on the data: {error}")
 
 
 # --- sensitivity ------------------------------------------------------------------------------------------------------
@@ -90,12 +108,8 @@ def smooth_parts(here: Release, there: Release) -> tuple[Measurement, Measuremen
     )
 
 
-def check_sensitivity(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
-    try:
-        here, there = _both(subject, data, neighbour, seed)
-    except ReplayDiverged as error:
-        return _diverged(error)
-    return _worst([sensitivity_of(a, b) for a, b in zip(here.spending, there.spending, strict=True)])
+def check_sensitivity(subject: Subject, compared: Comparison) -> Measurement:  # noqa: ARG001
+    return _worst([sensitivity_of(here, there) for here, there in compared.spending])
 
 
 # --- privacy of every release, as claimed ------------------------------------------------------------------------------
@@ -140,14 +154,8 @@ def _unit(claim: Claim) -> str:
     return {PureDP: "largest loss", ZCDP: "ρ", ApproxDP: "δ(ε)", GDP: "μ"}[type(claim)]
 
 
-def check_release_privacy(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
-    try:
-        here, there = _both(subject, data, neighbour, seed)
-    except ReplayDiverged as error:
-        return _diverged(error)
-    return _worst(
-        [release_privacy_of(a, b) for a, b in zip(here.spending, there.spending, strict=True) if a.spend is not None]
-    )
+def check_release_privacy(subject: Subject, compared: Comparison) -> Measurement:  # noqa: ARG001
+    return _worst([release_privacy_of(here, there) for here, there in compared.spending if here.spend is not None])
 
 
 # --- privacy of the whole transcript -----------------------------------------------------------------------------------
@@ -162,7 +170,7 @@ def transcript_loss(here: Transcript, there: Transcript) -> float:
     )
 
 
-def check_transcript(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
+def check_transcript(subject: Subject, compared: Comparison) -> Measurement:
     """The whole claim on this pair.
 
     One release differs: its exact divergence.  Several, pure claim: this transcript's loss, in both directions (a loss above
@@ -170,12 +178,8 @@ def check_transcript(subject: Subject, data: FloatArray, neighbour: FloatArray, 
     """
     claim = subject.checked_claim
     assert claim is not None
-    try:
-        here, there = _both(subject, data, neighbour, seed)
-    except ReplayDiverged as error:
-        return _diverged(error)
-    conclusive = here.all_visible
-    changed = [(a, b) for a, b in zip(here.releases, there.releases, strict=True) if not same_law(a.law, b.law)]
+    conclusive = compared.here.all_visible
+    changed = [(a, b) for a, b in compared.releases if not same_law(a.law, b.law)]
     if not changed:
         return Measurement(0.0, _allowed(claim), "the laws on the two data sets are identical", conclusive)
     if len(changed) == 1:
@@ -183,7 +187,7 @@ def check_transcript(subject: Subject, data: FloatArray, neighbour: FloatArray, 
         measured = max(_measured(a.law, b.law, claim), _measured(b.law, a.law, claim))
         return Measurement(measured, _allowed(claim), f"exact {_unit(claim)} of the transcript against {claim}", conclusive)
     if isinstance(claim, PureDP):
-        loss = abs(transcript_loss(here, there))
+        loss = abs(transcript_loss(compared.here, compared.there))
         return Measurement(loss, claim.epsilon, "loss of a sampled transcript", conclusive)
     raise NoExactFormula(f"{len(changed)} releases differ; {claim} needs a composition")
 
@@ -191,22 +195,17 @@ def check_transcript(subject: Subject, data: FloatArray, neighbour: FloatArray, 
 # --- nothing else leaves --------------------------------------------------------------------------------------------------
 
 
-def check_closed(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
+def check_closed(subject: Subject, compared: Comparison) -> Measurement:  # noqa: ARG001
     """Given the same released values, the output is the same; hidden randomness and untouched releases keep their law.
 
     Otherwise something that depends on the data left outside the channel, or a release touches records it does not name.
     """
-    output, here = subject.run(data, seed)
-    try:
-        again, there = subject.replay(neighbour, here)
-    except ReplayDiverged as error:
-        return _diverged(error)
-    changed = np.flatnonzero((data != neighbour).any(axis=1))
-    for a, b in zip(here.releases, there.releases, strict=True):
+    changed = np.flatnonzero((compared.data != compared.neighbour).any(axis=1))
+    for a, b in compared.releases:
         untouched = a.rows is not None and not np.isin(changed, np.asarray(a.rows)).any()
         if (a.hidden or untouched) and not same_law(a.law, b.law):
             return Measurement(math.inf, 1.0, f"{a.name}: its law changed though the changed record is not among its rows")
-    if not np.array_equal(np.asarray(output), np.asarray(again)):
+    if not np.array_equal(np.asarray(compared.output), np.asarray(compared.again)):
         return Measurement(math.inf, 1.0, "the output differs though every released value is the same")
     return Measurement(0.0, 1.0, "the output depends on the data through the releases only")
 
@@ -219,9 +218,30 @@ PAIR_CHECKS: dict[str, PairCheck] = {
 }
 
 
-def run_pair_check(name: str, subject: Subject, pair: Pair, seed: int) -> Measurement:
-    """A check on a pair.  Raising on legal data reveals something about them: that is a violation, not a crash."""
+def compare_or_say_why_not(subject: Subject, pair: Pair, seed: int) -> Comparison | Measurement:
+    """A course of the run that depends on the data is a violation of every claim; so is raising on legal data."""
     try:
-        return PAIR_CHECKS[name](subject, *pair, seed)
+        return compare(subject, *pair, seed)
+    except ReplayDiverged as error:
+        return Measurement(math.inf, 1.0, f"the course of the run depends on the data: {error}")
     except (ArithmeticError, ValueError, IndexError) as error:
-        return Measurement(math.inf, 1.0, f"raises on legal data: {type(error).__name__}: {error}")
+        return _raises(error)
+
+
+def check_on(name: str, subject: Subject, compared: Comparison | Measurement) -> Measurement:
+    if isinstance(compared, Measurement):
+        return compared
+    try:
+        return PAIR_CHECKS[name](subject, compared)
+    except (ArithmeticError, ValueError, IndexError) as error:
+        return _raises(error)
+
+
+def run_pair_check(name: str, subject: Subject, pair: Pair, seed: int) -> Measurement:
+    """A check on a pair."""
+    return check_on(name, subject, compare_or_say_why_not(subject, pair, seed))
+
+
+def _raises(error: Exception) -> Measurement:
+    """It reveals something about the data: that is a violation, not a crash."""
+    return Measurement(math.inf, 1.0, f"raises on legal data: {type(error).__name__}: {error}")

@@ -42,14 +42,15 @@ class Subject:
         return self.conditional if self.amplified else self.claim
 
     def run(self, data: FloatArray, seed: int) -> tuple[Any, Transcript]:
+        """On these records, or on those that the setting makes of them where it does not admit all."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnprovedClaim)  # the report says it instead
-            return run(self.mechanism, data, np.random.default_rng(seed), **self.setting.parameters)
+            return run(self.mechanism, self.setting.admissible(data), np.random.default_rng(seed), **self.setting.parameters)
 
     def replay(self, data: FloatArray, recorded: Transcript) -> tuple[Any, Transcript]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnprovedClaim)
-            return replay(self.mechanism, data, recorded, **self.setting.parameters)
+            return replay(self.mechanism, self.setting.admissible(data), recorded, **self.setting.parameters)
 
 
 def subject_of(identifier: str, setting_index: int, *, implementation: Implementation, mutant: str | None = None) -> Subject:

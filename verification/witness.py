@@ -28,7 +28,8 @@ def witness_of(
         "seed": seed,
     }
     if pair is not None:
-        witness |= {"data": pair[0].tolist(), "neighbour": pair[1].tolist()}
+        data, neighbour = map(subject.setting.admissible, pair)
+        witness |= {"data": data.tolist(), "neighbour": neighbour.tolist()}
     if runs is not None:
         witness["runs"] = runs
     return witness

@@ -92,11 +92,16 @@ def accuracy_lower(problem: Problem) -> float:
 def rounding_cost(*, steepness: float, weight: float, dimension: int, far: float) -> float:
     """What moving a minimiser to float coordinates in a set that reaches that far from the origin may cost.
 
-    Rounding moves a point by less than 8(d + 4)·EPS of the set's reach.  The minimiser is within C/λ of the point of the set next
-    to w0, so that F has at most the slope C + λ‖w − w0‖ ≤ 2C + λ·dist(w0, set) there, the steepness.
+    The minimiser is within C/λ of the point of the set next to w0, so that F has at most the slope C + λ‖w − w0‖ ≤
+    2C + λ·dist(w0, set) there, the steepness.
     """
-    move = 8 * (dimension + 4) * EPS * far
+    move = rounding_move(dimension, far)
     return 8 * (steepness + weight * move) * move
+
+
+def rounding_move(dimension: int, far: float) -> float:
+    """Rounding moves a point of such a set, kept inside, by less than this."""
+    return 8 * (dimension + 4) * EPS * far
 
 
 def minimise(problem: Problem, accuracy: float) -> Minimiser:
@@ -130,6 +135,11 @@ class _State:
     point: FloatArray
     extension: Extension | Envelope
     widths: FloatArray | None = None  # of a smoothed loss
+
+    @property
+    def is_smoothed(self) -> bool:
+        """Whether F_μ is not F itself."""
+        return self.widths is not None or isinstance(self.extension, Envelope)
 
     @cached_property
     def slope(self) -> FloatArray:
@@ -255,8 +265,9 @@ class _Search:
             found = self._proved(state) if hopeful else None
             if found is not None:
                 return found
-            if mu * self.problem.lipschitz**2 < self.goal / 64:
-                return None  # so little smoothing cannot be what is in the way
+            if not state.is_smoothed or mu * self.problem.lipschitz**2 < self.goal / 64:
+                # So little smoothing, or none at all, cannot be what is in the way: perhaps rounding is.
+                return self._proved(state) if hopeful else None
             mu, former = mu / _DIVISOR if hopeful else self._next(mu, state), mu
             point = self._ahead(state, mu / former)
 
@@ -371,6 +382,7 @@ class _Search:
         if not slope < 0:
             return None
         low, high, at_low, at_high, share = 0.0, math.inf, slope, 0.0, 1.0
+        least = EPS * float(np.abs(state.point).max()) / float(np.abs(step).max())  # less moves no coordinate
         best = None
         for _ in range(40):
             trial = self._at(smooth, _inside(self.problem.within, state.point + share * step))
@@ -380,12 +392,13 @@ class _Search:
             else:
                 high, at_high = share, ahead
             if abs(ahead) <= -slope / 4 or (ahead <= 0 and high == math.inf):
-                return trial
-            if best is not None and high - low < 0.1 * high:
-                return best
+                best = trial
+                break
+            if high <= least or (best is not None and high - low < 0.1 * high):
+                break
             share = low - at_low * (high - low) / (at_high - at_low)
             share = min(max(share, low + 0.05 * (high - low)), high - 0.05 * (high - low))
-        return best
+        return None if best is None or np.array_equal(best.point, state.point) else best
 
     def _model_minimum(self, state: _State) -> FloatArray:
         """The minimiser over the set of ⟨G, u − w⟩ + ½(u − w)ᵀH(u − w)."""
@@ -446,7 +459,9 @@ class _Search:
         self.evaluations += 1
         found = self.batch.at(point)
         certificate = _certificate(self.problem, point, found.duals, found.minimisers(), found.subgradients())
-        worst = np.flatnonzero(record_gaps_upper(self.problem, certificate) > self.goal / 16)
+        # Records that floats cannot prove, or whose values they cannot hold to the accuracy.
+        coarse = np.maximum(record_gaps_upper(self.problem, certificate), 64 * EPS * np.abs(found.values))
+        worst = np.flatnonzero(coarse > self.goal / 16)
         certificate = self._refined(certificate, worst, worst[:0], bits)
         ordinary = np.setdiff1d(np.arange(self.problem.size), worst)
         total = Fraction(math.fsum(found.values[ordinary]))

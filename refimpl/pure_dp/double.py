@@ -8,7 +8,8 @@ same function as before, minimised over a set that holds its minimiser but for a
 finds the same point, and only its noise is fresh.  Under (B) the extension is closer to the loss, as it needs to be C-Lipschitz
 on W_loc only.
 
-Departures: r as in `localise`; ρ-zCDP too; the projection onto W_loc is that of `refimpl.domains`.
+Departures: r as in `localise`; ρ-zCDP too; where floats ask for it, κ is larger in the second stage; the projection onto
+W_loc is that of `refimpl.domains`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from refimpl.channel import Channel
 from refimpl.domains import Domain
+from refimpl.extension.certified import accuracy_for
 from refimpl.losses import Loss
 from refimpl.pure_dp.perturbation import (
     Minimise,
@@ -55,21 +57,23 @@ def double_output_perturbation(
     method: Minimise = certified_point,
 ) -> FloatArray:
     """A point of W_loc, hence of W, near argmin_W F̂_λ."""
-    half, zeta, rows = halved(privacy(epsilon=epsilon, rho=rho)), probability("failure", failure), table(data)
+    half, zeta = halved(privacy(epsilon=epsilon, rho=rho)), probability("failure", failure)
     over_domain = choice("reading", reading, ("A", "B")) == "A"
+    rows = table(data, weight=weight, lipschitz=lipschitz, kappa=kappa)
     n, columns = rows.shape
     problem = RegularisedProblem.of(
         loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
     )
-    reach, accuracy = problem.sensitivity_upper(n), problem.accuracy(n, anywhere=True)
 
-    first = method(problem.on(rows), accuracy)  # line 1, Algorithm 2
-    release = noisy("localise/point", first, channel, sensitivity=reach, spend=half)
+    first = method(problem.on(rows), problem.accuracy(n))  # line 1, Algorithm 2
+    release = noisy("localise/point", first, channel, sensitivity=problem.sensitivity_upper(n), spend=half)
     local = localised_around(problem, problem.domain.project(release), n, half, zeta)
 
+    problem = problem.within(local, n)
     inner = problem.domain if over_domain else local
+    accuracy = accuracy_for(lipschitz=problem.lipschitz, weight=problem.weight, size=n, kappa=problem.kappa)
     second = method(problem.on(rows, inner=inner, within=local), accuracy)  # line 2
-    return local.project(noisy("point", second, channel, sensitivity=reach, spend=half))  # lines 3, 4
+    return local.project(noisy("point", second, channel, sensitivity=problem.sensitivity_upper(n), spend=half))  # lines 3, 4
 
 
 def paper_lipschitz(*, moment_bound: float, moment_order: float, size: int, dimension: int, epsilon: float) -> float:

@@ -41,7 +41,8 @@ def localise(
     method: Minimise = certified_point,
 ) -> Localised:
     """W ∩ B(w_p, r)."""
-    claim, zeta, rows = privacy(epsilon=epsilon, rho=rho), probability("failure", failure), table(data)
+    claim, zeta = privacy(epsilon=epsilon, rho=rho), probability("failure", failure)
+    rows = table(data, weight=weight, lipschitz=lipschitz, kappa=kappa)
     n, columns = rows.shape
     problem = RegularisedProblem.of(
         loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -105,22 +105,21 @@ class RegularisedProblem:
             self.loss, data, inner or self.domain, self.lipschitz, self.weight, self.center, within or inner or self.domain
         )
 
-    def accuracy(self, size: int, *, anywhere: bool = False) -> float:
-        """α, if floats allow it: where the set holds the centre, or (`anywhere`) on every part of W."""
+    def accuracy(self, size: int) -> float:
+        """α, if floats allow it.  It is the same for all data, so a refusal comes before any is used."""
         alpha = accuracy_for(lipschitz=self.lipschitz, weight=self.weight, size=size, kappa=self.kappa)
         public = self.on(np.ones((1, self.loss.columns(self.domain.dimension))))  # no record matters for what follows
-        least = accuracy_lower(public)
-        if anywhere:
-            far = self.domain.max_norm_from(0 * self.center)
-            steepness = self.lipschitz + self.weight * self.domain.max_norm_from(self.center)
-            dimension = self.domain.dimension
-            least += rounding_cost(steepness=steepness, weight=self.weight, dimension=dimension, far=far)
-        if alpha < least:
+        if alpha < (least := accuracy_lower(public)):
             raise InputError(
                 f"kappa = {self.kappa!r}: asks for a gap of {alpha:.3g} with {size} records; floats allow no less than "
                 f"{least:.3g}, so kappa must be at least {self.kappa * math.sqrt(least / alpha):.3g}, or the weight smaller"
             )
         return alpha
+
+    def within(self, part: Localised, size: int) -> RegularisedProblem:
+        """With a κ that floats allow on a part of W, whose distance from the centre counts: public where the part is."""
+        least = 1.01 * accuracy_lower(self.on(np.ones((1, self.loss.columns(part.dimension))), within=part))
+        return replace(self, kappa=max(self.kappa, math.sqrt(2 * self.weight * least) * size / self.lipschitz))
 
 
 def least_kappa(*, lipschitz: float, weight: float, size: int, dimension: int, far: float) -> float:
@@ -129,8 +128,10 @@ def least_kappa(*, lipschitz: float, weight: float, size: int, dimension: int, f
     return math.sqrt(2 * weight * least) * size / lipschitz
 
 
-def table(data: ArrayLike) -> FloatArray:
-    """The records; one is enough."""
+def table(data: ArrayLike, **numbers: float) -> FloatArray:
+    """The records; one is enough.  The public numbers are checked first: they must be positive."""
+    for name, value in numbers.items():
+        positive(name, value)
     rows = records("data", data, least=1)
     if not (largest := float(max(rows.max(), -rows.min()))) <= LARGEST_RECORD:
         raise InputError(f"data: has an entry of size {largest:g}; at most {LARGEST_RECORD:g} is allowed")

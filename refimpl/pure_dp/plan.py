@@ -9,20 +9,27 @@ projections do not increase distances, so with B of `single.gradient_bias`, E B 
 
     V(m) = λ²E‖z‖² + (κC/m)² + 2(κC/m)·b + b² + s/m,    b = c_k·G^k·C^{1−k},  s = c'_k·G^k·C^{2−k},    and  V(m) ≤ (λD)².
 
-Replacing one record moves u by at most (L + L')/(λm), so E F(u_i) − F(y) ≤ (λ_i/2)·E‖y − w_{i−1}‖² + 2G²/(λ_i·m_i) for every y
-chosen before the batch is drawn.  With y = w* first and y = u_{i−1} then, and as F is G-Lipschitz,
+For every y chosen before the batch is drawn E F(u_i) − F(y) ≤ (λ_i/4)·E‖y − w_{i−1}‖² + G²/(λ_i·m_i).  With y = w* first and
+y = u_{i−1} then, and as F is G-Lipschitz,
 
-    E F(w_I) − F* ≤ λ_1R₀²/2 + Σ_i 2G²/(λ_i·m_i) + Σ_{i≥2} λ_i·V(m_{i−1})/(2λ_{i−1}²) + G·√V(m_I)/λ_I.
+    E F(w_I) − F* ≤ λ_1R₀²/4 + Σ_i G²/(λ_i·m_i) + Σ_{i≥2} λ_i·V(m_{i−1})/(4λ_{i−1}²) + G·√V(m_I)/λ_I.
 
-In the variables m_i, λ_i, C_i this is a posynomial, under the constraint Σ m_i ≤ n: `expectation_plan` minimises it, to the
-global minimum, as a geometric program for every number of phases, and takes the best number.
+Proof of the inequality for u.  Add one more record to the batch, and let ũ minimise (1/m) Σ_{j≤m+1} f_j + (λ/2)‖· − w_0‖².
+The strong convexity at both minimisers, added, is λ‖u − ũ‖² ≤ (f_{m+1}(u) − f_{m+1}(ũ))/m ≤ L‖u − ũ‖/m, so
+f_{m+1}(u) ≤ f_{m+1}(ũ) + L²/(λm).  The record is independent of u: E F(u) = E f_{m+1}(u).  All m + 1 records have the same
+part in ũ: E f_{m+1}(ũ) is the mean of the E f_j(ũ).  And by strong convexity
+(1/m) Σ_{j≤m+1} (f_j(ũ) − f_j(y)) ≤ (λ/2)(‖y − w_0‖² − ‖ũ − w_0‖² − ‖y − ũ‖²) ≤ (λ/4)‖y − w_0‖².  ∎
+
+In the variables m_i, λ_i, C_i, κ_i this is a posynomial, under posynomial constraints: Σ m_i ≤ n, and κ_i at least what floats
+allow.  `expectation_plan` minimises it, to the global minimum, as a geometric program for every number of phases, and takes the
+best number.
 
 **With high probability**: J repetitions of every phase, aggregated.  Let a(m)/λ be the distance within which the solver is of u
 with probability ≥ 0.8.  u is within √10·G/(λ√m) of the minimiser w_i* of F + (λ/2)‖· − w_{i−1}‖² with probability ≥ 0.9.  So every
 repetition is within Δ_i/λ_i of it, Δ_i = √10·G/√m_i + a(m_i), with probability ≥ 0.7; more than 0.51·J of them are but for a
 probability of exp(−2J·0.19²), and the aggregate is within R_i = 3Δ_i/λ_i.  With m_i = 2^{I−i}, λ_i = 8^i·λ, λ = 3Δ_0/D,
 
-    F(w_I) − F* ≤ λ_1R₀²/2 + Σ_{i≥2} λ_i·R_{i−1}²/2 + G·R_I  ≤  24·D·Δ_0 + G·D·4^{−I}     but for a probability of I·exp(−2J·0.19²).
+    F(w_I) − F* ≤ λ_1R₀²/4 + Σ_{i≥2} λ_i·R_{i−1}²/4 + G·R_I  ≤  12·D·Δ_0 + G·D·4^{−I}     but for a probability of I·exp(−2J·0.19²).
 
 No phases at all is a plan, too: it returns w_0, which is within G·R₀ of the minimum and spends nothing.  It is the answer
 where noise would drown every other one, as for nε < d.
@@ -40,6 +47,7 @@ import cvxpy
 import numpy as np
 
 from refimpl.claims import claim_to_json
+from refimpl.extension.certified import rounding_move
 from refimpl.pure_dp.perturbation import Budget, budget, halved, least_kappa, noise_radius_upper, noise_square_mean
 from refimpl.pure_dp.single import bias_constant, bias_variance_constant
 from refimpl.validation import InputError, choice, positive, probability, real, whole
@@ -148,9 +156,9 @@ def expectation_bound(phases: tuple[Phase, ...], assumption: Assumption, *, spen
     if not phases:
         return G * reach * _ROUNDING
     errors = [phase_error_upper(phase, assumption, spend=spend) for phase in phases]
-    total = phases[0].weight * reach**2 / 2 + sum(2 * G**2 / (phase.weight * phase.size) for phase in phases)
+    total = phases[0].weight * reach**2 / 4 + sum(G**2 / (phase.weight * phase.size) for phase in phases)
     for (before, after), error in zip(pairwise(phases), errors, strict=False):
-        total += after.weight * error / (2 * before.weight**2)
+        total += after.weight * error / (4 * before.weight**2)
     total += G * math.sqrt(errors[-1]) / phases[-1].weight
     return min(total, G * assumption.diameter) * _ROUNDING  # no point of W is worse than that
 
@@ -207,19 +215,21 @@ def tuned_plan(
 def _best_phases(count: int, n: int, assumption: Assumption, kappa: float, spend: Budget) -> tuple[Phase, ...] | None:
     """The geometric program, in units where G = R₀ = 1, and for shares m/n of the records; None if it cannot be solved."""
     k, d = assumption.moment_order, assumption.dimension
-    noise = noise_square_mean(dimension=d, sensitivity=2 + 2 * kappa, spend=spend)
+    noise = noise_square_mean(dimension=d, sensitivity=2.0, spend=spend)
     mean, variance = assumption.bias_share * bias_constant(k), bias_variance_constant(k)
-    weights, clips, shares, errors = (cvxpy.Variable(count, pos=True) for _ in range(4))
+    move = rounding_move(d, assumption.far) / assumption.reach
+    weights, clips, shares, errors, kappas = (cvxpy.Variable(count, pos=True) for _ in range(5))
     constraints = [cvxpy.sum(shares) <= 1]
-    objective = weights[0] / 2 + errors[count - 1] ** 0.5 / weights[count - 1]
+    objective = weights[0] / 4 + errors[count - 1] ** 0.5 / weights[count - 1]
     for i in range(count):
-        C, m = clips[i], n * shares[i]
-        cross = (2 * kappa * mean + variance) * C ** (2 - k) / m
-        error = (noise + kappa**2) * C**2 / m**2 + cross + mean**2 * C ** (2 - 2 * k)
-        constraints += [error / errors[i] <= 1, m >= 1]
-        objective += 2 / (weights[i] * m)
+        C, m, slack, weight = clips[i], n * shares[i], kappas[i], weights[i]
+        cross = (2 * slack * mean + variance) * C ** (2 - k) / m
+        error = (noise * (1 + slack) ** 2 + slack**2) * C**2 / m**2 + cross + mean**2 * C ** (2 - 2 * k)
+        rounding = 16.2 * (2 * weight * C + weight**2 * move) * move * m**2 / C**2  # as `least_kappa`, squared
+        constraints += [error / errors[i] <= 1, m >= 1, slack >= kappa, rounding / slack**2 <= 1]
+        objective += 1 / (weights[i] * m)
     for i in range(1, count):
-        objective += weights[i] * errors[i - 1] / (2 * weights[i - 1] ** 2)
+        objective += weights[i] * errors[i - 1] / (4 * weights[i - 1] ** 2)
     program = cvxpy.Problem(cvxpy.Minimize(objective), constraints)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a solver that is not sure: the bound is computed from what it found
@@ -249,19 +259,23 @@ def distance_upper(
     A tenth is for Markov's inequality on the bias, a tenth for the noise: for one draw, or for two, of which the first must not
     push the minimiser out of the localised set (`double`, reading A, with a failure of 0.05).
     """
-    C, m = lipschitz, size
+    slope = _distance_slope(assumption, size=size, kappa=kappa, spend=spend, solver=solver)
+    return (lipschitz * slope + assumption.bias_mean(lipschitz) / 0.1) * _ROUNDING
+
+
+def _distance_slope(assumption: Assumption, *, size: int, kappa: float, spend: Budget, solver: Solver) -> float:
+    """The part of a(m) that is due to noise and slack, per unit of C."""
     spend, zeta = (spend, 0.1) if solver == "single" else (halved(spend), 0.05)
-    reach = (2 + 2 * kappa) * C / m
+    reach = (2 + 2 * kappa) / size
     noise = noise_radius_upper(dimension=assumption.dimension, sensitivity=reach, spend=spend, failure=zeta)
-    return (kappa * C / m + noise + assumption.bias_mean(C) / 0.1) * _ROUNDING
+    return kappa / size + noise
 
 
 def best_clip(assumption: Assumption, *, size: int, kappa: float, spend: Budget, solver: Solver) -> float:
     """The C with the least a(m), which is a multiple of C plus a multiple of C^{1−k}."""
     k, G = assumption.moment_order, assumption.moment_bound
-    total = distance_upper(assumption, size=size, lipschitz=G, kappa=kappa, spend=spend, solver=solver)
-    bias = assumption.bias_mean(G) / 0.1
-    return float(G * ((k - 1) * bias / (total - bias)) ** (1 / k))
+    slope = G * _distance_slope(assumption, size=size, kappa=kappa, spend=spend, solver=solver)
+    return float(G * ((k - 1) * assumption.bias_mean(G) / 0.1 / slope) ** (1 / k))
 
 
 def high_probability_plan(
@@ -294,8 +308,8 @@ def high_probability_plan(
     for i in range(1, count + 1):
         phase = assumption.phase(2 ** (count - i), base * 8**i, best(2 ** (count - i)), kappa)
         phases.append(replace(phase, radius=3 * _deviation(assumption, phase, spend, solver) / phase.weight))
-    bound = phases[0].weight * reach**2 / 2 + G * phases[-1].radius
-    bound += sum(after.weight * before.radius**2 / 2 for before, after in pairwise(phases))
+    bound = phases[0].weight * reach**2 / 4 + G * phases[-1].radius
+    bound += sum(after.weight * before.radius**2 / 4 for before, after in pairwise(phases))
     plan = Plan(tuple(phases), repetitions, spend, solver, bound * _ROUNDING, zeta)
     return min(nothing, plan, key=lambda plan: plan.bound)
 

@@ -22,8 +22,9 @@ from refimpl.channel import Channel
 from refimpl.claims import ZCDP, PureDP
 from refimpl.domains import Domain, parse_domain
 from refimpl.losses import Loss, parse_loss
+from refimpl.pure_dp import single
 from refimpl.pure_dp.double import Reading, double_output_perturbation
-from refimpl.pure_dp.perturbation import Budget, budget, table
+from refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, table
 from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_plan, high_probability_plan, tuned_plan
 from refimpl.pure_dp.single import single_output_perturbation
 from refimpl.validation import FloatArray, InputError, choice, probability, vector
@@ -56,6 +57,7 @@ def population_localization(
     ordinary data, with the same privacy and a weaker bound.  Records are used in the order given, which must not be informative.
     `reading` is for plans with double output perturbation, whose bound is that of reading A.
     """
+    claim = privacy(epsilon=epsilon, rho=rho)
     loss = parse_loss(loss) if isinstance(loss, str) else loss
     rows = table(data)
     region = parse_domain(domain, 1 + rows.shape[1] - loss.columns(1)) if isinstance(domain, str) else domain
@@ -67,13 +69,15 @@ def population_localization(
             raise InputError("moment_order, moment_bound: must be given, or a plan")
         assumption = assumption_for(region, start, moment_order=moment_order, moment_bound=moment_bound)
         plan = plan_for(assumption, size=len(rows), epsilon=epsilon, rho=rho, failure=failure, preset=preset)
-    elif plan.spend != (claim := budget(epsilon=epsilon, rho=rho)):
+    elif plan.spend != claim:
         raise InputError(f"plan: spends {plan.spend}; {claim} is allowed")
     if plan.records > len(rows):
         raise InputError(f"data: has {len(rows)} records; the plan needs {plan.records}")
     if loss.columns(region.dimension) != rows.shape[1]:
         raise InputError(f"data: has {rows.shape[1]} columns; must have {loss.columns(region.dimension)}")
     loss.split(rows)  # refuses labels other than ±1
+    for phase in plan.phases:  # whatever floats do not allow is refused before anything is released
+        _problem(phase, loss, region, start).accuracy(phase.size)
     point = start
     for number, (phase, batches) in enumerate(_batches(plan), start=1):
         if progress is not None:
@@ -84,6 +88,10 @@ def population_localization(
         ]
         point = aggregate(np.array(answers), phase.radius)
     return point
+
+
+def _problem(phase: Phase, loss: Loss, domain: Domain, center: FloatArray) -> RegularisedProblem:
+    return RegularisedProblem(loss, domain, center, phase.weight, phase.lipschitz, phase.kappa)
 
 
 def _name(plan: Plan, number: int, repetition: int) -> str:
@@ -139,6 +147,14 @@ def aggregate(points: FloatArray, radius: float) -> FloatArray:
 def privacy(*, epsilon: float | None = None, rho: float | None = None) -> Budget:
     """That of one call: no record is in two batches."""
     return budget(epsilon=epsilon, rho=rho)
+
+
+def worst_neighbours(n: int, d: int, *, plan: Plan, **_: object) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Those of the first phase's solver, on its first batch; the other records pull nowhere."""
+    phase = plan.phases[0]
+    for pair in single.worst_neighbours(phase.size, d, lipschitz=phase.lipschitz):
+        data, neighbour = (np.vstack([batch, np.zeros((n - phase.size, d))]) for batch in pair)
+        yield data, neighbour
 
 
 def assumption_for(domain: Domain, center: FloatArray, *, moment_order: float, moment_bound: float) -> Assumption:

@@ -40,7 +40,8 @@ def single_output_perturbation(
     method: Minimise = certified_point,
 ) -> FloatArray:
     """A point of W near argmin_W F̂_λ.  `weight` is λ, `lipschitz` is C; both public."""
-    claim, rows = privacy(epsilon=epsilon, rho=rho), table(data)
+    claim = privacy(epsilon=epsilon, rho=rho)
+    rows = table(data, weight=weight, lipschitz=lipschitz, kappa=kappa)
     n, columns = rows.shape
     problem = RegularisedProblem.of(
         loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
@@ -77,16 +78,16 @@ def bias_variance_constant(order: float) -> float:
     return 1.0 if k == 2 else 2 / (k - 2) * math.exp(k / 2 * math.log1p(-2 / k))
 
 
-def worst_neighbours(n: int, d: int, **_: object) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Records so steep that each pulls with all of C: one of them turned round moves the minimiser by 2C/(λn).
+def worst_neighbours(n: int, d: int, *, lipschitz: float, **_: object) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Records so steep that each pulls with all of C, every other one the opposite way, so that the minimiser is free to move:
+    one of them turned round moves it by 2C/(λn).
 
-    The others, in pairs, hold the minimiser where it is free to move: their pulls cancel.
+    A record without a target turns round when it is negated, one with a target when that is.
     """
-    for size in (1e3, 1e12):
-        data = np.zeros((n, d))
-        data[:, 0] = size * (-1.0) ** np.arange(n)
-        if n % 2 == 0:
-            data[n - 1] = 0.0
-        neighbour = data.copy()
-        neighbour[0] = -neighbour[0]
-        yield data, neighbour
+    for size in (lipschitz, 1e12):
+        record = size * np.append(np.eye(d)[0, :-1], 10.0)
+        for turned in (-record, record * np.append(np.ones(d - 1), -1.0)) if d > 1 else (-record,):
+            data = np.where(np.arange(n)[:, np.newaxis] % 2 == 0, record, turned)
+            neighbour = data.copy()
+            neighbour[0] = turned
+            yield data, neighbour

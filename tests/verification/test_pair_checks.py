@@ -5,45 +5,47 @@ import math
 import numpy as np
 import pytest
 
+from refimpl.channel import L2, Channel
 from refimpl.claims import ZCDP, ApproxDP, PureDP
+from refimpl.laws import Gaussian
+from refimpl.validation import FloatArray
 from tests.verification import toys
 from verification.check import QUICK, privacy_findings
 from verification.composition import binomial_lower, check_composition
 from verification.ledger import check_ledger
-from verification.pair_checks import (
-    check_closed,
-    check_release_privacy,
-    check_sensitivity,
-    check_transcript,
-    transcript_loss,
-)
+from verification.pair_checks import PAIR_CHECKS, Measurement, compare, run_pair_check, transcript_loss
+from verification.subject import Subject
 
 ZERO = np.zeros((4, 1))
 ONE = np.array([[1.0], [0.0], [0.0], [0.0]])
 MINUS = -ONE
 
 
+def check(name: str, subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int) -> Measurement:
+    return PAIR_CHECKS[name](subject, compare(subject, data, neighbour, seed))
+
+
 def test_exact_loss_of_a_single_laplace_release() -> None:
     subject = toys.subject(toys.laplace_sum, PureDP(1.0))
-    assert check_transcript(subject, ONE, MINUS, 0).measured == pytest.approx(1.0)
-    assert check_transcript(subject, ONE, ZERO, 0).measured == pytest.approx(0.5)
-    assert not check_transcript(subject, ONE, MINUS, 0).exceeds
-    assert check_transcript(toys.subject(toys.laplace_sum, PureDP(0.99)), ONE, MINUS, 0).exceeds
+    assert check("transcript", subject, ONE, MINUS, 0).measured == pytest.approx(1.0)
+    assert check("transcript", subject, ONE, ZERO, 0).measured == pytest.approx(0.5)
+    assert not check("transcript", subject, ONE, MINUS, 0).exceeds
+    assert check("transcript", toys.subject(toys.laplace_sum, PureDP(0.99)), ONE, MINUS, 0).exceeds
 
 
 def test_exact_profile_of_a_single_laplace_release() -> None:
     """δ(ε) = 1 − e^{(ε − ε₀)/2} for Laplace noise that is ε₀-DP."""
     exact = 1 - math.exp((0.5 - 1.0) / 2)
     subject = toys.subject(toys.laplace_sum, ApproxDP(0.5, exact + 1e-6))
-    assert check_transcript(subject, ONE, MINUS, 0).measured == pytest.approx(exact)
-    assert not check_transcript(subject, ONE, MINUS, 0).exceeds
-    assert check_transcript(toys.subject(toys.laplace_sum, ApproxDP(0.5, exact - 1e-6)), ONE, MINUS, 0).exceeds
+    assert check("transcript", subject, ONE, MINUS, 0).measured == pytest.approx(exact)
+    assert not check("transcript", subject, ONE, MINUS, 0).exceeds
+    assert check("transcript", toys.subject(toys.laplace_sum, ApproxDP(0.5, exact - 1e-6)), ONE, MINUS, 0).exceeds
 
 
 def test_sensitivity_and_release_privacy_reach_their_claims() -> None:
     subject = toys.subject(toys.laplace_sum, PureDP(1.0))
-    assert check_sensitivity(subject, ONE, MINUS, 0).ratio == pytest.approx(1.0)
-    assert check_release_privacy(subject, ONE, MINUS, 0).ratio == pytest.approx(1.0)
+    assert check("sensitivity", subject, ONE, MINUS, 0).ratio == pytest.approx(1.0)
+    assert check("release privacy", subject, ONE, MINUS, 0).ratio == pytest.approx(1.0)
 
 
 def test_loss_of_two_releases_adds_up() -> None:
@@ -59,35 +61,48 @@ def test_loss_of_two_releases_adds_up() -> None:
         )
     assert max(losses) <= 1.5 + 1e-12
     assert max(losses) > 1.49
-    assert not any(check_transcript(subject, ONE, ZERO, seed).exceeds for seed in range(50))
+    assert not any(check("transcript", subject, ONE, ZERO, seed).exceeds for seed in range(50))
 
 
 def test_a_loss_above_epsilon_proves_a_violation_only_when_everything_is_visible() -> None:
     for visible in (True, False):
         subject = toys.subject(toys.laplace_twice, PureDP(1.0), visible=visible)
-        found = [check_transcript(subject, ONE, ZERO, seed) for seed in range(40)]
+        found = [check("transcript", subject, ONE, ZERO, seed) for seed in range(40)]
         assert any(m.exceeds for m in found)
         assert all(m.conclusive is visible for m in found)
 
 
 def test_output_that_leaves_outside_the_channel_is_caught() -> None:
     subject = toys.subject(toys.leaks_outside, ZCDP(0.5))
-    assert check_closed(subject, ONE, ZERO, 0).exceeds
-    assert not check_closed(subject, ONE, np.where(ONE == 0, -1.0, ONE), 0).exceeds  # the maximum is the same
+    assert check("closed", subject, ONE, ZERO, 0).exceeds
+    assert not check("closed", subject, ONE, np.where(ONE == 0, -1.0, ONE), 0).exceeds  # the maximum is the same
 
 
 def test_course_that_depends_on_the_data_is_caught_by_every_check() -> None:
     subject = toys.subject(toys.branches_on_data, ZCDP(0.5))
-    for check in (check_closed, check_sensitivity, check_release_privacy, check_transcript):
-        assert check(subject, ONE, MINUS, 0).exceeds
-        assert not check(subject, ONE, 2 * ONE, 0).exceeds
+    for name in PAIR_CHECKS:
+        assert run_pair_check(name, subject, (ONE, MINUS), 0).exceeds
+        assert not run_pair_check(name, subject, (ONE, 2 * ONE), 0).exceeds
+
+
+def refuses_negative_data(data: FloatArray, channel: Channel) -> FloatArray:
+    if data.min() < 0:
+        raise ValueError("negative")
+    return channel.release("nothing", Gaussian(np.zeros(1), 1.0), sensitivity=L2(1.0), spend=ZCDP(0.5))
+
+
+def test_raising_on_legal_data_is_caught_by_every_check() -> None:
+    subject = toys.subject(refuses_negative_data, ZCDP(0.5))
+    for name in PAIR_CHECKS:
+        assert "raises on legal data" in run_pair_check(name, subject, (ONE, MINUS), 0).detail
+        assert not run_pair_check(name, subject, (ONE, 2 * ONE), 0).exceeds
 
 
 def test_release_that_touches_records_it_does_not_name_is_caught() -> None:
     subject = toys.subject(toys.touches_other_rows, ZCDP(0.5))
     last = np.array([[0.0], [0.0], [0.0], [1.0]])
-    assert check_closed(subject, ZERO, last, 0).exceeds
-    assert not check_closed(subject, ZERO, ONE, 0).exceeds
+    assert check("closed", subject, ZERO, last, 0).exceeds
+    assert not check("closed", subject, ZERO, ONE, 0).exceeds
 
 
 def test_ledger_composes_what_touches_a_record() -> None:
@@ -102,7 +117,7 @@ def test_amplified_claims_are_never_certified_by_the_conditional_loss() -> None:
     subject = toys.subject(toys.shuffled_sum, toys.AMPLIFIED, toys.CONDITIONAL)
     assert subject.amplified
     assert subject.checked_claim == toys.CONDITIONAL
-    measured = check_transcript(subject, ONE, MINUS, 0)
+    measured = check("transcript", subject, ONE, MINUS, 0)
     assert measured.bound == toys.CONDITIONAL.rho
     assert measured.ratio == pytest.approx(1.0)
     assert not measured.conclusive

@@ -342,6 +342,17 @@ def test_extreme_records_are_refined(loss: Loss, domain: str) -> None:
     assert gap_upper(problem, replace(found.certificate, exact={})) > 1e-7
 
 
+def test_a_record_whose_value_floats_cannot_hold() -> None:
+    """f is about 1e24 there, so that float values of the planes are off by 1e8, although its gap is proved in floats."""
+    data = np.ones((6, 2))
+    data[3] = -1e12
+    problem = Problem(Quadratic(np.eye(2)), data, Ball(np.zeros(2), 1.0), 1000.0, 1.0, np.zeros(2))
+    accuracy = accuracy_for(lipschitz=1000.0, weight=1.0, size=6, kappa=1e-2)
+    found = minimise(problem, accuracy)
+    assert found.gap_upper <= accuracy
+    assert found.evaluations <= 100
+
+
 def test_a_domain_so_large_that_values_may_overflow_is_refused() -> None:
     problem = Problem(L4(), np.ones((3, 3)), Ball(np.zeros(2), 1e20), 1.0, 1.0, np.zeros(2))
     with pytest.raises(InputError, match="domain: reaches 1e\\+20"):
