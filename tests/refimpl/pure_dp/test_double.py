@@ -77,6 +77,7 @@ def check_pair(
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("domain", [Ball([0.0, 0.0], 1.0), Box([-1.0, -0.5], [1.0, 0.5])], ids=["ball", "box"])
 def test_worst_neighbours(reading: Reading, domain: Domain, record_property: Record) -> None:
+    attained = []
     for loss, (data, neighbour) in product((Affine(), Quadratic(np.eye(2))), worst_neighbours(4, 2, lipschitz=1.0)):
         shares = check_pair(
             data,
@@ -91,8 +92,11 @@ def test_worst_neighbours(reading: Reading, domain: Domain, record_property: Rec
             kappa=0.05,
             reading=reading,
         )
-        assert 0.9 <= min(shares) <= max(shares) <= 1.05
-        record_property(f"attained sensitivity, second stage {reading}", shares[1])
+        assert max(shares) <= 1.05
+        attained.append(shares)
+    for stage, best in enumerate(np.max(attained, axis=0), start=1):
+        assert best >= 0.9
+        record_property(f"attained sensitivity, stage {stage}, reading {reading}", best)
 
 
 @pytest.mark.parametrize("reading", READINGS)
