@@ -143,7 +143,7 @@ def test_the_lemma_is_attained_and_false_with_the_difference_of_the_constants(re
         apart, slack, steep = compare(Affine(), data, domain, C, weight, center)
         exact = s - math.sqrt(1 - 0.999**2)
         assert weight * apart == pytest.approx(exact, abs=1e-3)
-        lemma = gradient_bias(steep, lipschitz=1.0)
+        lemma = gradient_bias(steep, lipschitz=C)
         assert 0.9 * lemma <= weight * (apart - slack) <= lemma
         assert weight * (apart - slack) > 1.05 * (float(steep[0]) - C)  # L − C would be false
         record_property(f"attained share of the lemma, s = {s:g}", weight * apart / lemma)
@@ -193,7 +193,7 @@ def test_moments_of_the_bias_under_a_pareto_law(k: float) -> None:
 
         def mean_of(power: float, C: float = C, law: Pareto = law) -> float:
             def density(s: float) -> float:
-                bias = gradient_bias([law.scale * math.exp(s)], lipschitz=1.0)
+                bias = gradient_bias([law.scale * math.exp(s)], lipschitz=C)
                 return law.shape * (bias * math.exp(-law.shape * s / power)) ** power
 
             start = max(math.log(C / law.scale), 0.0)
