@@ -1,7 +1,6 @@
 """Pure differential privacy for stochastic convex optimisation with heavy-tailed data."""
 
 from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.localise import localise
 from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_bound, expectation_plan, high_probability_plan
 from refimpl.pure_dp.population import population_localization
 from refimpl.pure_dp.single import single_output_perturbation
@@ -15,7 +14,6 @@ __all__ = [
     "expectation_bound",
     "expectation_plan",
     "high_probability_plan",
-    "localise",
     "population_localization",
     "single_output_perturbation",
     "structured_output_perturbation",
