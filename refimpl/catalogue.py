@@ -191,7 +191,7 @@ _SINGLE = Implementation(
 )
 _LOCALISE = Implementation(
     localise,
-    "localised_center",
+    "localised_ball",
     (
         Setting(6, 2, {"loss": _QUADRATIC, "domain": "box:-1,1", "failure": 0.1, **_CONCENTRATED}, effort=0.1),
         Setting(8, 3, {"loss": "absolute", "failure": 0.1, **_REGULARISED}, effort=0.1),

@@ -64,14 +64,15 @@ _P2A2_RELEASE = 'return channel.release("mean", law, sensitivity=sensitivity(n, 
 _P4_ALL_BUT_D4 = ("P4.S1", "P4.A2", "P4.A4", "P4.A1")
 _P4_PERTURBATION = "refimpl.pure_dp.perturbation"
 _P4_DOUBLE = "refimpl.pure_dp.double"
+_P4_LOCALISE = "refimpl.pure_dp.localise"
 _P4_LAPLACE = "L2Laplace(point, sensitivity / spend.epsilon)"
 _P4_GAUSSIAN = "Gaussian(point, sensitivity / math.sqrt(2 * spend.rho))"
 _P4_REACH = "(2 + 2 * self.kappa) * self.lipschitz"
 _P4_PROBLEM = "self.loss, data, inner or self.domain, self.lipschitz,"
 _P4_CLIP = "lipschitz=lipschitz, kappa=kappa, center=center"
-_P4_CLIP_FROM_DATA = (_P4_CLIP, _P4_CLIP.replace("=lipschitz", "=lipschitz * min(1, 0.5 + abs(rows).max())"))
-_P4_RADIUS = "localised_around(problem, problem.domain.project(release), n, half, zeta)"
-_P4_RADIUS_FROM_DATA = (_P4_RADIUS, _P4_RADIUS.replace("n, half", "n + abs(rows).max(), half"))
+_P4_CLIP_FROM_DATA = (_P4_CLIP, _P4_CLIP.replace("=lipschitz", "=lipschitz * min(1, 0.5 + abs(data).max())"))
+_P4_RADIUS = "localised_around(problem, problem.domain.project(release), n, spend, failure)"
+_P4_RADIUS_FROM_DATA = (_P4_RADIUS, _P4_RADIUS.replace("n, spend", "n + abs(rows).max(), spend"))
 _P4_NOT_SPLIT = ("halved(privacy(epsilon=epsilon, rho=rho))", "privacy(epsilon=epsilon, rho=rho)")
 _P4_CERTIFIED = "return minimise(problem, accuracy).point"
 _P4_STEPS = """point = problem.anchor
@@ -347,25 +348,18 @@ MUTANTS: tuple[Mutant, ...] = (
     *_perturbed("calibration", "κ dropped", (*_P4_ALL_BUT_D4, "P4.D4"), (_P4_REACH, "2 * self.lipschitz")),
     *_perturbed("calibration", "noise halved", ("P4.D4",), *_noise_times("0.5")),
     *_perturbed("calibration", "C/n for 2C/n", ("P4.D4",), (_P4_REACH, _P4_REACH.replace("(2 +", "(1 +"))),
+    *_perturbed(
+        "privacy", "projection radius from the data", ("P4.A2", "P4.A4", "P4.D4"), _P4_RADIUS_FROM_DATA, module=_P4_LOCALISE
+    ),
     # P4.S1
     _privacy("P4.S1", "C from the data", _P4_CLIP_FROM_DATA),
     # P4.A2
     _privacy("P4.A2", "C from the data", _P4_CLIP_FROM_DATA),
-    _privacy(
-        "P4.A2",
-        "projection radius from the data",
-        (
-            "problem.domain.project(release)",
-            "Localised(problem.domain, problem.center, 1e-3 + abs(rows).max()).project(release)",
-        ),
-    ),
     # P4.A4
     _privacy("P4.A4", "C from the data", _P4_CLIP_FROM_DATA),
-    _privacy("P4.A4", "projection radius from the data", _P4_RADIUS_FROM_DATA),
     _privacy("P4.A4", "budget not split", _P4_NOT_SPLIT),
     # P4.D4
     *_perturbed("privacy", "C from the data", ("P4.D4",), _P4_CLIP_FROM_DATA, module=_P4_DOUBLE),
-    *_perturbed("privacy", "projection radius from the data", ("P4.D4",), _P4_RADIUS_FROM_DATA, module=_P4_DOUBLE),
     *_perturbed("privacy", "budget not split", ("P4.D4",), _P4_NOT_SPLIT, module=_P4_DOUBLE),
     # P4.A1
     _privacy(

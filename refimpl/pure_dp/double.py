@@ -5,8 +5,8 @@ C = G·(nε/d)^{1/k}.
 
 Two readings of the second stage's objective exist: the infimum in f_C runs over W (A) or over W_loc (B).  Under (A) it is the
 same function as before, minimised over a set that holds its minimiser but for a probability of ζ: the second stage then
-finds the same point, and only its noise is fresh.  Under (B) the extension is closer to the loss, as it needs to be C-Lipschitz
-on W_loc only.
+finds the same point, and only its noise is fresh.  Under (B) the extension is closer to the loss in value, as it needs to be
+C-Lipschitz on W_loc only; its slopes are cut to C as before, and with them the bias stays (benchmarks/localisation.py, `bias`).
 
 Departures: r as in `localise`; ρ-zCDP too; where floats ask for it, κ is larger in the second stage; the projection onto
 W_loc is that of `refimpl.domains`.
@@ -23,14 +23,14 @@ from refimpl.channel import Channel
 from refimpl.domains import Domain
 from refimpl.extension.certified import accuracy_for
 from refimpl.losses import Loss
+from refimpl.pure_dp.localise import localised_part
 from refimpl.pure_dp.perturbation import (
+    STAGE_FAILURE,
     Minimise,
-    RegularisedProblem,
     certified_point,
     halved,
-    localised_around,
     noisy,
-    table,
+    prepare,
 )
 from refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
 from refimpl.validation import FloatArray, choice, positive, probability, whole
@@ -50,7 +50,7 @@ def double_output_perturbation(
     lipschitz: float,
     epsilon: float | None = None,
     rho: float | None = None,
-    failure: float = 0.05,
+    failure: float = STAGE_FAILURE,
     reading: Reading = "A",
     kappa: float = 0.1,
     center: ArrayLike | None = None,
@@ -59,16 +59,11 @@ def double_output_perturbation(
     """A point of W_loc, hence of W, near argmin_W F̂_λ."""
     half, zeta = halved(privacy(epsilon=epsilon, rho=rho)), probability("failure", failure)
     over_domain = choice("reading", reading, ("A", "B")) == "A"
-    rows = table(data, weight=weight, lipschitz=lipschitz, kappa=kappa)
-    n, columns = rows.shape
-    problem = RegularisedProblem.of(
-        loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
-    )
+    problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
+    n = len(rows)
 
-    first = method(problem.on(rows), problem.accuracy(n))  # line 1, Algorithm 2
-    release = noisy("localise/point", first, channel, sensitivity=problem.sensitivity_upper(n), spend=half)
-    local = localised_around(problem, problem.domain.project(release), n, half, zeta)
-
+    first = channel.part("localise", range(n))
+    local = localised_part(problem, rows, first, spend=half, failure=zeta, method=method)  # line 1
     problem = problem.within(local, n)
     inner = problem.domain if over_domain else local
     accuracy = accuracy_for(lipschitz=problem.lipschitz, weight=problem.weight, size=n, kappa=problem.kappa)

@@ -6,23 +6,25 @@ Departures: r is the exact quantile of the noise plus κC/(λn), where the paper
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.channel import Channel
 from refimpl.domains import Domain, Localised
 from refimpl.losses import Loss
 from refimpl.pure_dp.perturbation import (
+    Budget,
     Minimise,
     RegularisedProblem,
     certified_point,
     localised_around,
     noisy,
-    table,
+    prepare,
 )
 from refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
 from refimpl.validation import FloatArray, probability
 
-__all__ = ["localise", "localised_center", "privacy", "sensitivity", "worst_neighbours"]
+__all__ = ["localise", "localised_ball", "localised_part", "privacy", "sensitivity", "worst_neighbours"]
 
 
 def localise(
@@ -42,16 +44,20 @@ def localise(
 ) -> Localised:
     """W ∩ B(w_p, r)."""
     claim, zeta = privacy(epsilon=epsilon, rho=rho), probability("failure", failure)
-    rows = table(data, weight=weight, lipschitz=lipschitz, kappa=kappa)
-    n, columns = rows.shape
-    problem = RegularisedProblem.of(
-        loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
-    )
+    problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
+    return localised_part(problem, rows, channel, spend=claim, failure=zeta, method=method)
+
+
+def localised_part(
+    problem: RegularisedProblem, rows: FloatArray, channel: Channel, *, spend: Budget, failure: float, method: Minimise
+) -> Localised:
+    n = len(rows)
     point = method(problem.on(rows), problem.accuracy(n))  # line 1
-    release = noisy("point", point, channel, sensitivity=problem.sensitivity_upper(n), spend=claim)  # line 2
-    return localised_around(problem, problem.domain.project(release), n, claim, zeta)  # lines 3, 4
+    release = noisy("point", point, channel, sensitivity=problem.sensitivity_upper(n), spend=spend)  # line 2
+    return localised_around(problem, problem.domain.project(release), n, spend, failure)  # lines 3, 4
 
 
-def localised_center(data: ArrayLike, channel: Channel, **parameters: object) -> FloatArray:
-    """The centre w_p of the set: its radius is public."""
-    return localise(data, channel, **parameters).center  # type: ignore[arg-type]
+def localised_ball(data: ArrayLike, channel: Channel, **parameters: object) -> FloatArray:
+    """w_p and r as one array, for checks of what is published."""
+    part = localise(data, channel, **parameters)  # type: ignore[arg-type]
+    return np.append(part.center, part.radius)

@@ -33,6 +33,7 @@ from refimpl.losses import Loss, parse_loss
 from refimpl.validation import FloatArray, InputError, positive, probability, records, vector
 
 Budget: TypeAlias = PureDP | ZCDP
+STAGE_FAILURE = 0.05  # of localisation within double output perturbation, unless another is asked for
 Minimise: TypeAlias = Callable[[Problem, float], FloatArray]
 """A point of the problem's set whose gap is at most the accuracy: proved, for all data."""
 
@@ -54,7 +55,7 @@ def certified_point(problem: Problem, accuracy: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class RegularisedProblem:
-    """The public side of F̂_{λ,C} and of its noise.  All arguments are checked before any record is looked at."""
+    """The public side of F̂_{λ,C} and of its noise.  All arguments are checked before any record is used."""
 
     loss: Loss
     domain: Domain
@@ -122,16 +123,44 @@ class RegularisedProblem:
         return replace(self, kappa=max(self.kappa, math.sqrt(2 * self.weight * least) * size / self.lipschitz))
 
 
-def least_kappa(*, lipschitz: float, weight: float, size: int, dimension: int, far: float) -> float:
-    """The least κ that floats allow around a centre in the set, which reaches that far from the origin."""
-    least = 1.01 * rounding_cost(steepness=2 * lipschitz, weight=weight, dimension=dimension, far=far)
+def least_kappa(*, lipschitz: float, weight: float, size: int, dimension: int, far: float, stages: int = 1) -> float:
+    """The least κ that floats allow around a centre in the set, which reaches that far from the origin.
+
+    The centre may be outside the part of W over which a second stage minimises (`RegularisedProblem.within`).  λ times its
+    distance from that is at most C if the minimiser over W is in it, which it is but for the failure of `localise`.
+    """
+    least = 1.01 * rounding_cost(steepness=(1 + stages) * lipschitz, weight=weight, dimension=dimension, far=far)
     return math.sqrt(2 * weight * least) * size / lipschitz
 
 
-def table(data: ArrayLike, **numbers: float) -> FloatArray:
-    """The records; one is enough.  The public numbers are checked first: they must be positive."""
-    for name, value in numbers.items():
+def prepare(
+    data: ArrayLike,
+    *,
+    loss: Loss | str,
+    domain: Domain | str,
+    weight: float,
+    lipschitz: float,
+    kappa: float,
+    center: ArrayLike | None,
+) -> tuple[RegularisedProblem, FloatArray]:
+    """The problem and its records; the public numbers are checked before these are looked at."""
+    for name, value in {"weight": weight, "lipschitz": lipschitz, "kappa": kappa}.items():
         positive(name, value)
+    rows = table(data)
+    problem = RegularisedProblem.of(
+        loss=loss,
+        domain=domain,
+        columns=rows.shape[1],
+        weight=weight,
+        lipschitz=lipschitz,
+        kappa=kappa,
+        center=center,
+    )
+    return problem, rows
+
+
+def table(data: ArrayLike) -> FloatArray:
+    """The records; one is enough."""
     rows = records("data", data, least=1)
     if not (largest := float(max(rows.max(), -rows.min()))) <= LARGEST_RECORD:
         raise InputError(f"data: has an entry of size {largest:g}; at most {LARGEST_RECORD:g} is allowed")

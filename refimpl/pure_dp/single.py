@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from refimpl.channel import L2, Bound, Channel
 from refimpl.domains import Domain
 from refimpl.losses import Loss
-from refimpl.pure_dp.perturbation import Budget, Minimise, RegularisedProblem, budget, certified_point, noisy, table
+from refimpl.pure_dp.perturbation import Budget, Minimise, budget, certified_point, noisy, prepare
 from refimpl.validation import FloatArray, positive
 
 
@@ -41,11 +41,8 @@ def single_output_perturbation(
 ) -> FloatArray:
     """A point of W near argmin_W F̂_λ.  `weight` is λ, `lipschitz` is C; both public."""
     claim = privacy(epsilon=epsilon, rho=rho)
-    rows = table(data, weight=weight, lipschitz=lipschitz, kappa=kappa)
-    n, columns = rows.shape
-    problem = RegularisedProblem.of(
-        loss=loss, domain=domain, columns=columns, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center
-    )
+    problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
+    n = len(rows)
     point = method(problem.on(rows), problem.accuracy(n))
     return problem.domain.project(noisy("point", point, channel, sensitivity=problem.sensitivity_upper(n), spend=claim))
 

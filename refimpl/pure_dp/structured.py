@@ -14,6 +14,7 @@ from functools import partial
 from numpy.typing import ArrayLike
 
 from refimpl.channel import Channel
+from refimpl.domains import Localised
 from refimpl.extension.certificate import Problem
 from refimpl.extension.fixed_step import fixed_step_minimiser
 from refimpl.losses import Ridge, parse_loss
@@ -41,6 +42,8 @@ def structured_output_perturbation(
 def fixed_step_point(problem: Problem, accuracy: float, *, most_steps: int) -> FloatArray:
     """The average of the planned steps, if its gap is proved; a tenth of the accuracy is for the rounding of points."""
     assert not isinstance(problem.loss, Ridge)
+    part = problem.within
+    ball = part.ball if isinstance(part, Localised) and part is not problem.domain else None
     found = fixed_step_minimiser(
         loss=problem.loss,
         data=problem.data,
@@ -49,7 +52,7 @@ def fixed_step_point(problem: Problem, accuracy: float, *, most_steps: int) -> F
         weight=problem.weight,
         anchor=problem.anchor,
         accuracy=0.9 * accuracy,
-        within=problem.within.ball if problem.within is not problem.domain else None,  # type: ignore[attr-defined]
+        within=ball,
         most_steps=most_steps,
     )
     return found.point if found.certified else certified_point(problem, accuracy)

@@ -13,7 +13,7 @@ import pytest
 from mpmath import mpf
 
 import refimpl.extension.certified as certified
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from refimpl.domains import Ball, Box, Localised
 from refimpl.extension.batched import batch
 from refimpl.extension.certificate import (
     Certificate,
@@ -28,6 +28,7 @@ from refimpl.extension.certified import Minimiser, accuracy_for, accuracy_lower,
 from refimpl.extension.refined import ExactRecord, refine
 from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from refimpl.validation import InputError
+from tests.refimpl.random_domains import random_domain
 
 GLM: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Logistic(), Squared(), L4()]
 EXTREME: list[Loss] = [Affine(), Squared(), L4(), Absolute(), Logistic()]
@@ -39,24 +40,6 @@ EXTREME += [
 ]
 DOMAINS = ["ball", "box", "l1", "ellipsoid", "polytope"]
 DATA = ["student", "cauchy-like", "outliers", "targets", "duplicates", "zeros"]
-
-
-def domain_of(name: str, d: int, rng: np.random.Generator) -> Domain:
-    centre = 0.3 * rng.normal(size=d)
-    match name:
-        case "ball":
-            return Ball(centre, rng.uniform(0.3, 2))
-        case "box":
-            return Box(centre - rng.uniform(0.2, 1, d), centre + rng.uniform(0.2, 1, d))
-        case "l1":
-            return L1Ball(centre, rng.uniform(0.5, 2))
-        case "ellipsoid":
-            root = rng.normal(size=(d, d))
-            return Ellipsoid(centre, root @ root.T / d + 0.3 * np.eye(d))
-    facets = rng.normal(size=(2 * d, d))
-    facets /= np.linalg.norm(facets, axis=1)[:, np.newaxis]
-    sides = np.vstack([facets, np.eye(d), -np.eye(d)])
-    return Polytope(sides, sides @ centre + rng.uniform(0.4, 1, 4 * d))
 
 
 def data_of(loss: Loss, kind: str, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
@@ -87,7 +70,7 @@ def random_problem(seed: int) -> tuple[Problem, float]:
     matrix = rng.choice([np.diag(rng.uniform(0.1, 2, d)), root @ root.T / d])
     losses: list[Loss] = [*GLM, Quadratic(matrix), Ridge([*GLM[1:], Quadratic(matrix)][int(rng.integers(7))], 0.3)]
     loss = losses[seed % len(losses)]
-    domain = domain_of(DOMAINS[seed // len(losses) % len(DOMAINS)], d, rng)
+    domain = random_domain(DOMAINS[seed // len(losses) % len(DOMAINS)], d, rng)
     kind = DATA[int(rng.integers(0, len(DATA)))]
     if rng.uniform() < 0.1:
         domain = Localised(domain, domain.project(domain.interior_point() + 0.2 * rng.normal(size=d)), rng.uniform(0.1, 0.6))
@@ -331,7 +314,7 @@ def test_extreme_records_are_refined(loss: Loss, domain: str) -> None:
     data[:2, :2] *= 1e12
     if data.shape[1] > 2 and not isinstance(loss, Logistic):
         data[1:3, -1] *= 1e12
-    region = domain_of(domain, 2, rng)
+    region = random_domain(domain, 2, rng)
     problem = Problem(loss, data, region, 1.0, 0.5, region.interior_point())
     found = minimise(problem, 1e-7)
     assert found.gap_upper <= 1e-7

@@ -16,9 +16,10 @@ from refimpl.extension.certificate import Problem
 from refimpl.extension.certified import minimise
 from refimpl.losses import Absolute, Affine, Hinge, Loss, Quadratic, Squared
 from refimpl.pure_dp.double import Reading, double_output_perturbation, paper_lipschitz, worst_neighbours
-from refimpl.pure_dp.perturbation import noise_radius_upper
+from refimpl.pure_dp.perturbation import RegularisedProblem, least_kappa, noise_radius_upper
 from refimpl.pure_dp.single import gradient_bias
 from refimpl.validation import FloatArray, InputError
+from tests.refimpl.random_domains import random_domain
 
 Record = Callable[[str, object], None]
 READINGS: list[Reading] = ["A", "B"]
@@ -222,3 +223,26 @@ def test_the_papers_clipping_level() -> None:
 def test_bad_input(change: dict[str, object], match: str) -> None:
     with pytest.raises(InputError, match=match):
         run(double_output_perturbation, STEEP, np.random.default_rng(0), **(SETTING | {"epsilon": 1.0} | change))
+
+
+def test_a_plan_for_two_stages_allows_for_the_accuracy_of_the_second(record_property: Record) -> None:
+    """Where the localised set holds the minimiser, which is within C/λ of the centre, the κ of the plan is not raised."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        d, C, weight, size = int(rng.integers(1, 6)), rng.uniform(0.1, 3), 10.0 ** rng.uniform(2, 6), 10**6
+        domain = random_domain(["ball", "box", "l1"][seed % 3], d, rng)
+        away = rng.normal(size=d)
+        center = domain.project(1e3 * away)  # as far from the origin as the set reaches, roughly
+        held = domain.project(center - C / weight * away / np.linalg.norm(away))
+        numbers = {"lipschitz": C, "weight": weight, "size": size, "dimension": d}
+        far = domain.max_norm_from(np.zeros(d))
+        one, two = (least_kappa(**numbers, far=far, stages=stages) for stages in (1, 2))
+        radius = 10.0 ** rng.uniform(-3, 0) * C / weight
+        problem = RegularisedProblem.of(
+            loss=Affine(), domain=domain, columns=d, weight=weight, lipschitz=C, kappa=one, center=center
+        )
+        needed = problem.within(
+            Localised(domain, domain.project(held + radius * rng.uniform(-1, 1, d) / d), radius), size
+        ).kappa
+        assert one <= needed <= two
+        record_property("κ of the second stage / that of the plan", needed / two)

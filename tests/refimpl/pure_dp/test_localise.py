@@ -14,7 +14,7 @@ from refimpl.domains import Ball, Box, Domain
 from refimpl.extension.certificate import Problem
 from refimpl.extension.certified import minimise
 from refimpl.losses import Absolute, Affine
-from refimpl.pure_dp.localise import localise, localised_center, privacy, sensitivity, worst_neighbours
+from refimpl.pure_dp.localise import localise, localised_ball, privacy, sensitivity, worst_neighbours
 from refimpl.pure_dp.perturbation import Minimise, noise_radius_upper
 from refimpl.validation import FloatArray, InputError
 
@@ -135,8 +135,8 @@ def test_one_release_and_its_privacy_loss() -> None:
         claimed = sensitivity(5, weight=10.0, lipschitz=1.0).value
         assert 0.9 * 2 / 50 <= moved <= claimed == pytest.approx(one.sensitivity.value)  # type: ignore[union-attr]
         assert abs(one.law.logpdf(one.output) - other.law.logpdf(one.output)) <= 0.5
-        center, _ = replay(localised_center, data, recorded, **parameters)
-        assert np.array_equal(center, found.center)
+        ball, _ = replay(localised_ball, data, recorded, **parameters)
+        assert np.array_equal(ball, [*found.center, found.radius])
 
 
 @pytest.mark.parametrize(

@@ -42,32 +42,13 @@ from refimpl.pure_dp.single import (
     worst_neighbours,
 )
 from refimpl.validation import FloatArray, InputError
+from tests.refimpl.random_domains import random_domain
 
 Record = Callable[[str, object], None]
 
 GLM: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Logistic(), Squared(), L4()]
 DOMAINS = ["ball", "box", "l1", "ellipsoid", "polytope", "localised"]
 ALARM = 1e-6  # of every statistical test
-
-
-def domain_of(kind: str, d: int, rng: np.random.Generator) -> Domain:
-    center = 0.3 * rng.standard_normal(d)
-    match kind:
-        case "ball":
-            return Ball(center, rng.uniform(0.3, 2))
-        case "box":
-            return Box(center - rng.uniform(0.2, 1, d), center + rng.uniform(0.2, 1, d))
-        case "l1":
-            return L1Ball(center, rng.uniform(0.5, 2))
-        case "ellipsoid":
-            root = rng.standard_normal((d, d))
-            return Ellipsoid(center, root @ root.T / d + 0.3 * np.eye(d))
-        case "localised":
-            base = domain_of(["ball", "box"][int(rng.integers(2))], d, rng)
-            return Localised(base, base.project(center), rng.uniform(0.2, 0.8))
-    facets = rng.standard_normal((2 * d, d))
-    sides = np.vstack([facets / np.linalg.norm(facets, axis=1)[:, np.newaxis], np.eye(d), -np.eye(d)])
-    return Polytope(sides, sides @ center + rng.uniform(0.4, 1, len(sides)))
 
 
 def data_of(loss: Loss, n: int, d: int, rng: np.random.Generator) -> FloatArray:
@@ -121,7 +102,7 @@ def test_the_gradient_bias_bounds_the_distance_of_the_minimisers(kind: str, whic
     for seed in range(1, 2 if kind == "localised" else 3):  # exact arithmetic there takes long
         rng = np.random.default_rng([seed, which, DOMAINS.index(kind)])
         n, d = int(rng.integers(1, 5)), int(rng.integers(1, 3 if kind == "localised" else 4))
-        loss, domain = losses_of(d, rng)[which], domain_of(kind, d, rng)
+        loss, domain = losses_of(d, rng)[which], random_domain(kind, d, rng)
         data = data_of(loss, n, d, rng)
         anchor = domain.project(domain.interior_point() + 0.3 * rng.standard_normal(d))
         steep = loss.lipschitz_upper(data, domain)
@@ -153,7 +134,7 @@ def test_the_lemma_is_attained_and_false_with_the_difference_of_the_constants(re
 def test_on_the_line_the_difference_of_the_constants_would_do() -> None:
     for seed in range(7):
         rng = np.random.default_rng(seed)
-        loss, domain = GLM[seed % len(GLM)], domain_of("box", 1, rng)
+        loss, domain = GLM[seed % len(GLM)], random_domain("box", 1, rng)
         data, weight = data_of(loss, 5, 1, rng), 10 ** rng.uniform(-1, 1)
         apart, slack, steep = compare(loss, data, domain, 0.7, weight, domain.interior_point())
         assert weight * (apart - slack) <= float(np.maximum(steep - 0.7, 0.0).mean()) * (1 + 1e-12)
@@ -398,7 +379,7 @@ def test_no_pair_of_neighbours_moves_it_further(kind: str, record_property: Reco
     for seed in range(9):
         rng = np.random.default_rng([seed, DOMAINS.index(kind)])
         n, d = int(rng.integers(1, 6)), int(rng.integers(1, 3))
-        loss, domain = losses_of(d, rng)[seed], domain_of(kind, d, rng)
+        loss, domain = losses_of(d, rng)[seed], random_domain(kind, d, rng)
         data = data_of(loss, n, d, rng)
         neighbour = data.copy()
         at = int(rng.integers(n))
