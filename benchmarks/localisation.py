@@ -1,12 +1,13 @@
 """Pure-DP optimisation of heavy-tailed risks: what localisation gains, single against double, measured risk against the bound.
 
-    python benchmarks/localisation.py bias|solvers|bound [--runs 20] [--jobs 2] [--json FILE]
+    python benchmarks/localisation.py bias|solvers|bound|tuning [--runs 20] [--jobs 2] [--json FILE]
 
 `bias`     ‖argmin F̂_{λ,C} − argmin F̂_λ‖ over W, and of the second stage's minimiser over W_loc, readings A and B, on data made to
            have a large bias.  W_loc is the set that P4's Algorithm 2 returns (ε = 1, its noise drawn), so that all is as in a run.
 `solvers`  single and double output perturbation at equal ε: mean distance to u* = argmin_W F̂_λ and mean excess population
            risk, with 95 % intervals of the means; every solver with the C that minimises its own bound.
 `bound`    mean excess risk of localised single output perturbation beside its explicit bound, and the slope in log n.
+`tuning`   the constants of the tuned preset: risk for several clips and curvatures, as a multiple of the best in the same cell.
 
 Tasks that FILE already has are not run again, so an interrupted study goes on where it stopped.
 """
@@ -42,7 +43,7 @@ from refimpl.problems import (
 )
 from refimpl.pure_dp.double import double_output_perturbation
 from refimpl.pure_dp.localise import localise
-from refimpl.pure_dp.plan import best_clip
+from refimpl.pure_dp.plan import Plan, best_clip, tuned_plan
 from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
 from refimpl.pure_dp.single import single_output_perturbation
 
@@ -197,6 +198,17 @@ class Case:
     moment_bound: float
 
 
+class Sampled:
+    """A problem whose risk is that of 100 000 records."""
+
+    def __init__(self, sample: Callable[[np.random.Generator, int], np.ndarray], loss: Loss, minimiser: np.ndarray) -> None:
+        self.sample, self.loss, self.minimiser = sample, loss, minimiser
+        self.test = sample(np.random.default_rng(1), 100_000)
+
+    def excess_risk(self, point: np.ndarray) -> float:
+        return self.loss.mean_value(point, self.test) - self.loss.mean_value(self.minimiser, self.test)
+
+
 def case_of(name: str, d: int, order: float) -> Case:
     law = StudentT(order + 0.5)
     domain = Ball(np.zeros(d), 1.0)
@@ -208,6 +220,9 @@ def case_of(name: str, d: int, order: float) -> Case:
         case "mean":  # L ≤ ‖x‖ + 1
             problem = MeanEstimation(Shifted(law, 0.5 / math.sqrt(d)), d)
             return Case(problem, Quadratic(np.eye(d)), domain, problem.norm_moment_upper(order) ** (1 / order) + 1)
+        case "heavy":
+            sample, bound = regression(d, order)
+            return Case(Sampled(sample, Absolute(), np.ones(d) / math.sqrt(d) / 2), Absolute(), domain, bound)
     # L ≤ ‖x‖ for Gaussian x: E‖x‖^k = 2^{k/2}Γ((d + k)/2)/Γ(d/2)
     moment = math.exp(math.lgamma((d + order) / 2) - math.lgamma(d / 2)) * 2 ** (order / 2)
     weights = np.full(d, 0.5 / math.sqrt(d))
@@ -224,12 +239,7 @@ def bound_row(name: str, n: int, d: int, order: float, preset: str, runs: int) -
     start = np.zeros(d)
     assumption = assumption_for(case.domain, start, moment_order=order, moment_bound=case.moment_bound)
     plan = plan_for(assumption, size=n, epsilon=1.0, preset=preset)  # type: ignore[arg-type]
-    risks = []
-    for seed in range(runs):
-        rng = np.random.default_rng([zlib.crc32(name.encode()), n, d, int(order), seed])
-        data = case.problem.sample(rng, n)
-        point, _ = run(population_localization, data, rng, loss=case.loss, domain=case.domain, epsilon=1.0, plan=plan)
-        risks.append(case.problem.excess_risk(point))
+    risks = risks_of(case, plan, f"{name} {n} {d} {order}", n, runs)
     trivial = case.problem.excess_risk(start)
     row: Row = {"problem": name, "n": n, "d": d, "k": order, "preset": preset, "phases": len(plan.phases)}
     return row | {"bound": plan.bound, "risk": mean_with_interval(risks), "risk_of_the_centre": trivial}
@@ -246,6 +256,63 @@ def bound_tasks(runs: int) -> dict[str, Callable[[], Row]]:
         for order in (2.0, 3.0, 4.0)
         for preset in ("theory", "tuned")
     }
+
+
+# ----------------------------------------------------------------------------------------------------------------- tuning
+
+CONSTANTS = {
+    f"clip {clip:g}, h from {low:g}": (clip, (low, 2 * low, 4 * low, 8 * low))
+    for clip in (0.2, 0.5, 1.0)
+    for low in (0.05, 0.1, 0.2)
+}
+
+
+def tuning_row(name: str, n: int, epsilon: float, constants: str, runs: int) -> Row:
+    d, order = 10, 2.0
+    clip, curvatures = CONSTANTS[constants]
+    case = case_of(name, d, order)
+    assumption = assumption_for(case.domain, np.zeros(d), moment_order=order, moment_bound=case.moment_bound)
+    plan = tuned_plan(assumption, size=n, epsilon=epsilon, clip=clip, curvatures=curvatures)
+    cell = f"{name} n={n} epsilon={epsilon}"
+    return {"cell": cell, "constants": constants, "risk": float(np.mean(risks_of(case, plan, cell, n, runs)))}
+
+
+def risks_of(case: Case, plan: Plan, cell: str, n: int, runs: int) -> list[float]:
+    """Excess risks of runs whose seeds are the cell's."""
+    risks = []
+    for seed in range(runs):
+        rng = np.random.default_rng([zlib.crc32(cell.encode()), seed])
+        data = case.problem.sample(rng, n)
+        point, _ = run(
+            population_localization,
+            data,
+            rng,
+            loss=case.loss,
+            domain=case.domain,
+            plan=plan,
+            epsilon=plan.spend.epsilon if isinstance(plan.spend, PureDP) else None,
+        )
+        risks.append(case.problem.excess_risk(point))
+    return risks
+
+
+def tuning_tasks(runs: int) -> dict[str, Callable[[], Row]]:
+    return {
+        f"tuning {name} n={n} epsilon={epsilon} {constants} runs={runs}": joblib.delayed(tuning_row)(
+            name, n, epsilon, constants, runs
+        )
+        for name in ("absolute", "logistic", "mean", "heavy")
+        for n, epsilon in ((3000, 0.3), (3000, 1.0), (10_000, 0.3), (10_000, 5.0))
+        for constants in CONSTANTS
+    }
+
+
+def show_tuning(rows: list[Row]) -> None:
+    best = {cell: min(row["risk"] for row in rows if row["cell"] == cell) for cell in {row["cell"] for row in rows}}
+    for constants in CONSTANTS:
+        ratios = [row["risk"] / best[row["cell"]] for row in rows if row["constants"] == constants]
+        middle = math.exp(np.mean(np.log(ratios)))
+        print(f"{constants}: risk / best in the cell: geometric mean {middle:.2f}, worst {max(ratios):.2f}")
 
 
 # ----------------------------------------------------------------------------------------------------------------- output
@@ -312,7 +379,12 @@ def slopes(rows: list[Row], value: Callable[[Row], float]) -> list[float]:
     return found
 
 
-STUDIES = {"bias": (bias_tasks, show_bias), "solvers": (solver_tasks, show_solvers), "bound": (bound_tasks, show_bound)}
+STUDIES = {
+    "bias": (bias_tasks, show_bias),
+    "solvers": (solver_tasks, show_solvers),
+    "bound": (bound_tasks, show_bound),
+    "tuning": (tuning_tasks, show_tuning),
+}
 
 
 def main() -> None:

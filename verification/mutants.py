@@ -353,11 +353,13 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # P4.S1
     _privacy("P4.S1", "C from the data", _P4_CLIP_FROM_DATA),
+    _utility("P4.S1", "shifted", ("project(noisy(", "project(1 + noisy(")),
     # P4.A2
     _privacy("P4.A2", "C from the data", _P4_CLIP_FROM_DATA),
     # P4.A4
     _privacy("P4.A4", "C from the data", _P4_CLIP_FROM_DATA),
     _privacy("P4.A4", "budget not split", _P4_NOT_SPLIT),
+    _utility("P4.A4", "shifted", ("local.project(noisy(", "problem.domain.project(1 + noisy(")),
     # P4.D4
     *_perturbed("privacy", "C from the data", ("P4.D4",), _P4_CLIP_FROM_DATA, module=_P4_DOUBLE),
     *_perturbed("privacy", "budget not split", ("P4.D4",), _P4_NOT_SPLIT, module=_P4_DOUBLE),
@@ -374,11 +376,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "aggregation by the data",
         ("aggregate(np.array(answers), phase.radius)", "answers[-int(abs(rows).max() > 0.5)]"),
     ),
+    _utility("P4.A1", "turned round", ("aggregate(np.array(answers), phase.radius)", "-np.array(answers[0])")),
 )
 
 _NO_NOISE = "it adds no noise and spends no budget"
 _NO_BOUND = "no explicit-constant error bound is published for it"
-_P4_NO_BOUND = "its error bounds speak of minimisers that have no closed form here"
+_P4_SAME_BOUND = "its explicit bound is that of P4.S1 or P4.A4, which are checked"
 _P4_WIDE = "where its conic programs are few, Δ is more than the diameter of the set: no query can move farther"
 INAPPLICABLE: tuple[Inapplicable, ...] = (
     *(
@@ -393,7 +396,7 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     Inapplicable("P4.D4", "certificate ignored", _P4_WIDE),
     Inapplicable("P4.D4", "extension skipped", _P4_WIDE),
     Inapplicable("P4.D4", "variance for deviation", "the scale of its noise is not a deviation"),
-    *(Inapplicable(identifier, "utility", _P4_NO_BOUND) for identifier in (*_P4_ALL_BUT_D4, "P4.D4")),
+    *(Inapplicable(identifier, "utility", _P4_SAME_BOUND) for identifier in ("P4.A2", "P4.D4")),
     *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P2.A3", "P3.A4", "P1.A3", "P1.A4")),
 )
 

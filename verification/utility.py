@@ -1,14 +1,16 @@
 """Measured errors against explicit-constant bounds that are published with a failure probability: true inequalities.
 
-Each case draws fresh heavy-tailed data whose moments are known exactly, runs the estimator, and counts how often the error
-exceeds the bound.  More failures than the stated probability allows, beyond what chance explains at `FALSE_ALARM`, is a
-violation.
+Each case draws fresh heavy-tailed data whose moments are known exactly, runs the algorithm, and counts how often its error (or
+its excess risk, or its distance from a minimiser in closed form) exceeds the bound.  More failures than the stated probability
+allows, beyond what chance explains at `FALSE_ALARM`, is a violation.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,14 @@ from scipy.stats import binom
 
 from bounds import explicit
 from refimpl.channel import Mechanism, run
+from refimpl.claims import PureDP
+from refimpl.domains import Ball
+from refimpl.losses import Quadratic
 from refimpl.means.median_of_means import number_of_groups
-from refimpl.problems import DataLaw, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
+from refimpl.problems import DataLaw, LinearLoss, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
+from refimpl.pure_dp.plan import Solver, best_clip, distance_upper
+from refimpl.pure_dp.population import assumption_for, plan_for
+from refimpl.validation import FloatArray
 from verification.pair_checks import Measurement
 
 FALSE_ALARM = 1e-9
@@ -26,14 +34,23 @@ FALSE_ALARM = 1e-9
 
 @dataclass(frozen=True)
 class Case:
-    """A law, a size, parameters; the bound holds with probability 1 − failure."""
+    """How data are drawn, the parameters, the error of an output on its data; the bound holds with probability 1 − failure."""
 
-    law: DataLaw
-    n: int
-    d: int
+    name: str
+    sample: Callable[[np.random.Generator], FloatArray]
     parameters: dict[str, Any]
+    error: Callable[[FloatArray, FloatArray], float]
     bound: float
     failure: float
+
+
+def _mean_case(law: DataLaw, n: int, d: int, parameters: dict[str, Any], bound: float, failure: float) -> Case:
+    problem = MeanEstimation(law, d)
+
+    def error(estimate: FloatArray, _: FloatArray) -> float:
+        return float(np.linalg.norm(np.atleast_1d(estimate) - problem.minimiser()))
+
+    return Case(f"{law}, n = {n}", lambda rng: problem.sample(rng, n), parameters, error, bound, failure)
 
 
 def _p2_a2() -> list[Case]:
@@ -48,7 +65,7 @@ def _p2_a2() -> list[Case]:
         n, d, clip, rho, beta = 400, 2, 6.0, 0.5, 0.1
         moment = MeanEstimation(law, d).direction_moment_upper(p) ** (1 / p)
         bound = explicit.clipped_mean_error_upper(n=n, d=d, p=p, moment=moment, clip=clip, rho=rho, beta=beta)
-        cases.append(Case(law, n, d, {"clip": clip, "rho": rho}, bound, beta))
+        cases.append(_mean_case(law, n, d, {"clip": clip, "rho": rho}, bound, beta))
     return cases
 
 
@@ -64,7 +81,7 @@ def _p3_a1() -> list[Case]:
         u = law.absolute_moment(1 + v)
         bound = explicit.truncated_mean_error_upper(n=n, v=v, moment=u, epsilon=epsilon, delta=delta, xi=xi)
         parameters = {"epsilon": epsilon, "delta": delta, "failure": xi, "moment_order": 1 + v, "moment_bound": u}
-        cases.append(Case(law, n, 1, parameters, bound, 3 * xi))
+        cases.append(_mean_case(law, n, 1, parameters, bound, 3 * xi))
     return cases
 
 
@@ -78,11 +95,59 @@ def _p3_a3() -> list[Case]:
         bound = explicit.truncated_median_of_means_error_upper(
             n=n, d=d, v=v, moment=u, clip=tau, groups=groups, epsilon=epsilon, delta=delta, xi=xi
         )
-        cases.append(Case(law, n, d, {"epsilon": epsilon, "delta": delta, "failure": xi, "truncation": tau}, bound, xi))
+        cases.append(
+            _mean_case(law, n, d, {"epsilon": epsilon, "delta": delta, "failure": xi, "truncation": tau}, bound, xi)
+        )
     return cases
 
 
-BOUNDS: dict[str, Callable[[], list[Case]]] = {"P2.A2": _p2_a2, "P3.A1": _p3_a1, "P3.A3": _p3_a3}
+def _p4_near(solver: Solver) -> list[Case]:
+    """`plan.distance_upper`: the distance from u* = argmin_W F̂_λ, with probability 0.8.  With f(w, x) = ½‖w − x‖² on the unit ball
+    u* is x̄/(1 + λ), projected, and no record's slope is more than ‖x‖ + 1."""
+    cases = []
+    n, d, weight, kappa, spend = 20, 2, 20.0, 0.1, PureDP(8.0)
+    domain = Ball(np.zeros(d), 1.0)
+    for law, k in ((StudentT(2.5), 2.0), (Symmetric(Pareto(4.5)), 4.0))[-1 if solver == "double" else 0 :]:
+        problem = MeanEstimation(law, d)
+        moment = problem.norm_moment_upper(k) ** (1 / k) + 1
+        assumption = assumption_for(domain, np.zeros(d), moment_order=k, moment_bound=moment)
+        clip = best_clip(assumption, size=n, kappa=kappa, spend=spend, solver=solver)
+        near = distance_upper(assumption, size=n, lipschitz=clip, kappa=kappa, spend=spend, solver=solver) / weight
+        parameters = {"loss": Quadratic(np.eye(d)), "domain": domain, "epsilon": spend.epsilon}
+        parameters |= {"weight": weight, "lipschitz": clip, "kappa": kappa}
+
+        def error(point: FloatArray, data: FloatArray) -> float:
+            return float(np.linalg.norm(point - domain.project(data.mean(axis=0) / (1 + weight))))
+
+        cases.append(Case(f"{law}, n = {n}", partial(problem.sample, n=n), parameters, error, near, 0.2))
+    return cases
+
+
+def _p4_a1() -> list[Case]:
+    """The explicit bound of the expectation, by Markov's inequality, or that of the repeated phases, whichever is less."""
+    failure, epsilon, n = 0.25, 4.0, 300
+    problem = LinearLoss(law=Pareto(2.5), direction=np.array([0.6, 0.8]), diameter=2.0)
+    domain = Ball(np.zeros(2), 1.0)
+    assumption = assumption_for(domain, np.zeros(2), moment_order=2.0, moment_bound=math.sqrt(5))
+    plan = plan_for(assumption, size=n, epsilon=epsilon, failure=failure)
+    parameters = {"loss": "affine", "domain": domain, "epsilon": epsilon, "plan": plan}
+
+    def error(point: FloatArray, _: FloatArray) -> float:
+        return problem.excess_risk(point)
+
+    return [
+        Case(f"linear losses, {problem.law}, n = {n}", partial(problem.sample, n=n), parameters, error, plan.bound, failure)
+    ]
+
+
+BOUNDS: dict[str, Callable[[], list[Case]]] = {
+    "P2.A2": _p2_a2,
+    "P3.A1": _p3_a1,
+    "P3.A3": _p3_a3,
+    "P4.S1": partial(_p4_near, "single"),
+    "P4.A4": partial(_p4_near, "double"),
+    "P4.A1": _p4_a1,
+}
 
 
 def check_utility(identifier: str, mechanism: Mechanism, seed: int, *, runs: int) -> Measurement:
@@ -95,14 +160,14 @@ def check_utility(identifier: str, mechanism: Mechanism, seed: int, *, runs: int
         failures = int((errors > case.bound).sum())
         explained = float(binom.isf(FALSE_ALARM / len(cases), runs, case.failure))
         detail = (
-            f"{case.law}: share of errors beyond {case.bound:.3g} (allowed {case.failure:g}), "
-            f"median {np.median(errors):.3g}, {runs} runs of n = {case.n}"
+            f"{case.name}: share of errors beyond {case.bound:.3g} (allowed {case.failure:g}), "
+            f"median {np.median(errors):.3g}, {runs} runs"
         )
         found.append(Measurement(failures / runs, explained / runs, detail))
     return max(found, key=lambda measurement: measurement.ratio)
 
 
 def _error(mechanism: Mechanism, case: Case, rng: np.random.Generator) -> float:
-    problem = MeanEstimation(case.law, case.d)
-    estimate, _ = run(mechanism, problem.sample(rng, case.n), rng, **case.parameters)
-    return float(np.linalg.norm(np.atleast_1d(estimate) - problem.minimiser()))
+    data = case.sample(rng)
+    output, _ = run(mechanism, data, rng, **case.parameters)
+    return case.error(output, data)

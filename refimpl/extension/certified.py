@@ -16,8 +16,8 @@ sharp where y_i sticks to them, so on other domains f_C is smoothed as a whole (
 If rounding is in the way, which is a matter of extreme records, these get numbers of higher precision (`refined`).  If that
 does not help either, cutting planes follow: the tangents of mean f_C at the points seen so far, plus (λ/2)‖w − w0‖², are
 minimised over the set, and the minimiser is the next point.  While the gap exceeds α every new point is at least α/(2C) away
-from all former ones, so in exact arithmetic this ends; the precision is doubled whenever it seems not to.  The mixture of
-tangents that is active at the minimum is, record by record, a certificate again.
+from all former ones, so in exact arithmetic this ends; the precision and the number of tangents are doubled whenever it seems
+not to.  The mixture of tangents that is active at the minimum is, record by record, a certificate again.
 There is no way out with a gap above α, and no substitute answer: either would depend on the data and void the privacy claim.
 An α that no point with float coordinates could be sure to have is refused beforehand, from public parameters alone; so are sets
 so large that values could overflow.
@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import cvxpy
 import mpmath  # type: ignore[import-untyped]
@@ -437,14 +437,14 @@ class _Search:
             subgradients=np.where(rows, plain.subgradients, smooth.subgradients),
         )
 
-    # ------------------------------------------------------------------------------------------- the second stage
+    # ------------------------------------------------------------------------------------------------ the second stage
 
     def cutting_planes(self, bits: int) -> Minimiser | None:
         """Kelley's method on F; the quadratic part of F is kept as it is."""
         p, planes = self.problem, [self._plane(self.last, bits)]
-        best = planes[0]
-        while len(planes) <= _MOST_PLANES:
-            point, shares = _lowest_model(p, planes)
+        best, bound = planes[0], math.inf
+        while len(planes) <= _MOST_PLANES * bits // _PLANE_BITS:
+            point, shares = _lowest_model(p, planes, best, bound)
             plane = self._plane(_inside(p.within, point), bits)
             best = min(best, plane, key=lambda plane: plane.value)
             self.last = best.point
@@ -452,6 +452,8 @@ class _Search:
             bound = gap_upper(p, certificate)
             if bound <= self.goal:
                 return Minimiser(best.point, bound, certificate, "cutting planes", self.evaluations)
+            if any(np.array_equal(plane.point, former.point) for former in planes):
+                break  # nothing new would follow
             planes.append(plane)
         return None
 
@@ -470,15 +472,21 @@ class _Search:
         return _Plane(self.problem, certificate, total / self.problem.size)
 
     def _mixed(self, best: _Plane, planes: list[_Plane], shares: FloatArray, bits: int) -> Certificate:
-        """The minimisers at the best point, with mixtures of the slopes and subgradients of all."""
+        """The minimisers at the best point, with mixtures of the slopes and subgradients of all.
+
+        A quadratic part has its tangent at the minimiser; where planes have others their subgradients may need to follow.
+        """
         p, active = self.problem, [(share, plane) for share, plane in zip(shares, planes, strict=True) if share > 0]
-        duals = sum((share * plane.certificate.duals for share, plane in active), np.zeros(p.size))
-        g = sum((share * plane.certificate.subgradients for share, plane in active), np.zeros((p.size, p.dimension)))
-        mixed = _certificate(
-            p, best.point, np.clip(duals, *_slope_range(p.loss)), best.certificate.minimisers, np.asarray(g)
+        mixed = _mixture(best, active, bits, follow=False)
+        if not p.ridge and not isinstance(p.model, Quadratic):
+            return mixed
+        other = _mixture(best, active, bits, follow=True)
+        better = record_gaps_upper(p, other) < record_gaps_upper(p, mixed)
+        return replace(
+            mixed,
+            subgradients=np.where(better[:, np.newaxis], other.subgradients, mixed.subgradients),
+            exact={i: (other if better[i] else mixed).exact[i] for i in mixed.exact},
         )
-        special = set(best.certificate.exact).union(*(plane.certificate.exact for _, plane in active))
-        return replace(mixed, exact={i: _mixed_record(i, best, active, bits) for i in special})
 
 
 @dataclass(frozen=True, eq=False)
@@ -497,6 +505,11 @@ class _Plane:
     def value(self) -> Fraction:
         """F."""
         return self.mean + Fraction(_penalty(self.problem, self.point))
+
+    def height_at(self, point: FloatArray) -> Fraction:
+        """The tangent's value there."""
+        moves = (Fraction(a) - Fraction(b) for a, b in zip(point.tolist(), self.point.tolist(), strict=True))
+        return self.mean + sum((Fraction(s) * move for s, move in zip(self.slope.tolist(), moves, strict=True)), Fraction())
 
     @cached_property
     def slope(self) -> FloatArray:
@@ -526,18 +539,40 @@ def _exact_record(certificate: Certificate, i: int) -> ExactRecord:
     return ExactRecord(mpf(float(certificate.duals[i])), *rows)
 
 
-def _mixed_record(i: int, best: _Plane, active: list[tuple[float, _Plane]], bits: int) -> ExactRecord:
+Weighted: TypeAlias = list[tuple[float, _Plane]]
+
+
+def _mixture(best: _Plane, active: Weighted, bits: int, *, follow: bool) -> Certificate:
+    """The minimisers of the best plane with mixed slopes and subgradients; these follow the change of the quadratic part's
+    gradient from the planes' minimisers to the best one's, if asked to."""
+    p, y = best.problem, best.certificate.minimisers
+
+    def mean(rows: Callable[[Certificate], FloatArray]) -> FloatArray:
+        return np.asarray(sum(share * rows(plane.certificate) for share, plane in active))
+
+    duals, g = np.clip(mean(lambda c: c.duals), *_slope_range(p.loss)), mean(lambda c: c.subgradients)
+    if follow:
+        moved = y - mean(lambda c: c.minimisers)
+        g = g + p.ridge * moved + (moved @ p.model.matrix if isinstance(p.model, Quadratic) else 0.0)
+    special = set(best.certificate.exact).union(*(plane.certificate.exact for _, plane in active))
+    exact_ones = {i: _mixed_record(i, best, active, bits, follow=follow) for i in special}
+    return replace(_certificate(p, best.point, duals, y, g), exact=exact_ones)
+
+
+def _mixed_record(i: int, best: _Plane, active: Weighted, bits: int, *, follow: bool) -> ExactRecord:
+    p, own = best.problem, best.record(i)
     with mpmath.workprec(4 * bits):
         total = sum(mpf(float(share)) for share, _ in active)
         parts = [(mpf(float(share)) / total, plane.record(i)) for share, plane in active]
-        low, high = _slope_range(best.problem.loss)
+        low, high = _slope_range(p.loss)
         dual = min(max(sum(share * record.dual for share, record in parts), mpf(low)), mpf(high))
-        shorter = 1 - mpf(2) ** -bits  # so that rounding makes no mixture longer than C
-        columns = zip(*(record.subgradient for _, record in parts), strict=True)
-        slope = tuple(
-            shorter * sum(share * entry for (share, _), entry in zip(parts, column, strict=True)) for column in columns
-        )
-        return ExactRecord(dual, best.record(i).minimiser, slope)
+        g = sum(share * np.array(record.subgradient, dtype=object) for share, record in parts)
+        if follow:
+            x, y = exact(p.features[i]), np.array(own.minimiser, dtype=object)
+            former = sum(share * np.array(record.minimiser, dtype=object) for share, record in parts)
+            g = g + quadratic_gradient(p, y, x) - quadratic_gradient(p, former, x)
+        longest = mpf(p.lipschitz) * (1 - mpf(2) ** -bits)
+        return ExactRecord(dual, own.minimiser, tuple(g * min(1, longest / (length(g) or longest))))
 
 
 def _slope_range(loss: Loss) -> tuple[float, float]:
@@ -545,38 +580,40 @@ def _slope_range(loss: Loss) -> tuple[float, float]:
     return inner.slope_range if isinstance(inner, GlmLoss) else (-math.inf, math.inf)
 
 
-def _lowest_model(problem: Problem, planes: list[_Plane]) -> tuple[FloatArray, FloatArray]:
-    """The minimiser of the greatest tangent of mean f_C, plus (λ/2)‖w − w0‖², and the tangents' shares in it."""
-    w, top = cvxpy.Variable(problem.dimension), cvxpy.Variable()
-    steepness = problem.lipschitz * problem.within.diameter_upper()
-    base = min(plane.mean for plane in planes)
-    slopes = np.array([plane.slope for plane in planes]) / steepness
-    heights = np.array(
-        [float(plane.mean - base) / steepness - row @ plane.point for row, plane in zip(slopes, planes, strict=True)]
-    )
-    below = slopes @ w + heights <= top
-    pull = cvxpy.sum_squares(w - problem.anchor) * (problem.weight / (2 * steepness))
-    program = cvxpy.Problem(cvxpy.Minimize(top + pull), [below, *problem.within.cvxpy_constraints(w)])
+def _lowest_model(problem: Problem, planes: list[_Plane], best: _Plane, gap: float) -> tuple[FloatArray, FloatArray]:
+    """The minimiser of the greatest tangent of mean f_C, plus (λ/2)‖w − w0‖², and the tangents' shares in it.
+
+    It is sought as best + δu in units of the gap that is left, so that it is found as accurately as that asks for, whatever
+    the tolerance of the solver.  δ is how far the minimiser can be, √(2·gap/λ), or what the slopes need for such a gap.
+    """
+    far = problem.within.diameter_upper()
+    unit = min(gap, 2 * problem.lipschitz * far)
+    spread = max(float(np.linalg.norm(plane.slope - best.slope)) for plane in planes)
+    delta = min(math.sqrt(2 * unit / problem.weight), far, unit / max(spread, 1e-300))
+    gradient = problem.weight * (best.point - problem.anchor)
+    rises = [float(plane.height_at(best.point) - best.mean) for plane in planes]
+    u, top = cvxpy.Variable(problem.dimension), cvxpy.Variable()
+    slopes = np.array([plane.slope + gradient for plane in planes]) * (delta / unit)
+    # A tangent so low that it is nowhere the greatest need not be exact.
+    heights = np.maximum(np.array(rises) / unit, -1e3 - 2 * np.linalg.norm(slopes, axis=1).max())
+    below = slopes @ u + heights <= top
+    pull = cvxpy.sum_squares(u) * (problem.weight * delta**2 / (2 * unit))
+    constraints = [below, *problem.within.cvxpy_constraints(best.point + delta * u)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-13)
+        tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
         with contextlib.suppress(cvxpy.SolverError, ValueError):
-            program.solve(solver=cvxpy.CLARABEL, accept_unknown=True, **tolerances)
-    shares, point = below.dual_value, w.value
-    if (
-        shares is None
-        or point is None
-        or not (np.isfinite(shares).all() and np.isfinite(point).all() and (shares > 0).any())
-    ):
-        lowest = min(
-            range(len(planes)), key=lambda i: planes[i].value
-        )  # a step down the slope, in place of the model's minimum
-        shares = (np.arange(len(planes)) == lowest).astype(float)
-        gradient = planes[lowest].slope + problem.weight * (planes[lowest].point - problem.anchor)
-        point = planes[lowest].point - gradient / (problem.weight * len(planes))
+            cvxpy.Problem(cvxpy.Minimize(top + pull), constraints).solve(
+                solver=cvxpy.CLARABEL, accept_unknown=True, **tolerances
+            )
+    shares, move = below.dual_value, u.value
+    if shares is None or move is None or not (np.isfinite(shares).all() and np.isfinite(move).all() and (shares > 0).any()):
+        # a step down the slope, in place of the model's minimum
+        shares = np.array([float(plane is best) for plane in planes])
+        move = -(best.slope + gradient) / (problem.weight * len(planes) * delta)
     shares = np.maximum(shares, 0.0)
     shares[shares < 1e-12 * shares.max()] = 0.0
-    return np.asarray(point), shares / shares.sum()
+    return best.point + delta * np.asarray(move), shares / shares.sum()
 
 
 def _inside(domain: Domain, points: FloatArray) -> FloatArray:

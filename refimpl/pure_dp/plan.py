@@ -48,12 +48,20 @@ import numpy as np
 
 from refimpl.claims import claim_to_json
 from refimpl.extension.certified import rounding_move
-from refimpl.pure_dp.perturbation import Budget, budget, halved, least_kappa, noise_radius_upper, noise_square_mean
+from refimpl.pure_dp.perturbation import (
+    STAGE_FAILURE,
+    Budget,
+    budget,
+    halved,
+    least_kappa,
+    noise_radius_upper,
+    noise_square_mean,
+)
 from refimpl.pure_dp.single import bias_constant, bias_variance_constant
-from refimpl.validation import InputError, choice, positive, probability, real, whole
+from refimpl.validation import FloatArray, InputError, choice, positive, probability, real, whole
 
 Solver = Literal["single", "double"]
-TUNED_BIAS, TUNED_WEIGHT = 1e-3, 0.3
+TUNED_CLIP, TUNED_CURVATURES = 0.5, (0.1, 0.2, 0.4, 0.8)
 _ROUNDING = 1 + 1e-10  # more than what evaluating a bound in floats can lose
 
 
@@ -79,7 +87,6 @@ class Assumption:
     reach: float
     diameter: float
     far: float
-    bias_share: float = 1.0  # of the worst-case bias that is believed in; 1 proves something
 
     def __post_init__(self) -> None:
         if not (k := real("moment_order", self.moment_order)) >= 2:
@@ -90,20 +97,26 @@ class Assumption:
             "reach": positive("reach", self.reach),
             "diameter": positive("diameter", self.diameter),
             "far": positive("far", self.far),
-            "bias_share": positive("bias_share", self.bias_share),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def phase(self, size: int, weight: float, lipschitz: float, kappa: float) -> Phase:
+    def phase(self, size: int, weight: float, lipschitz: float, kappa: float, solver: Solver = "single") -> Phase:
         """With κ raised to what floats allow."""
-        least = least_kappa(lipschitz=lipschitz, weight=weight, size=size, dimension=self.dimension, far=self.far)
+        least = least_kappa(
+            lipschitz=lipschitz,
+            weight=weight,
+            size=size,
+            dimension=self.dimension,
+            far=self.far,
+            stages=1 if solver == "single" else 2,
+        )
         return Phase(size, weight, lipschitz, kappa=max(kappa, least))
 
     def bias_mean(self, lipschitz: float) -> float:
         """b: at least E B."""
         G, k = self.moment_bound, self.moment_order
-        return self.bias_share * bias_constant(k) * lipschitz * math.pow(G / lipschitz, k)
+        return bias_constant(k) * lipschitz * math.pow(G / lipschitz, k)
 
     def bias_variance(self, lipschitz: float) -> float:
         """s: at least E(L² − C²)₊."""
@@ -194,29 +207,50 @@ def tuned_plan(
     epsilon: float | None = None,
     rho: float | None = None,
     kappa: float = 0.05,
-    most_phases: int = 16,
+    clip: float = TUNED_CLIP,
+    curvatures: tuple[float, ...] = TUNED_CURVATURES,
+    most_phases: int = 10,
 ) -> Plan:
-    """Phases that do better on ordinary data, with the same privacy: the worst-case bias is assumed to be a thousand times too
-    pessimistic, which leads to smaller C, and weights are taken smaller, too.  Both factors were found on synthetic problems
-    (benchmarks/localisation.py).  The plan's bound is the true one for these phases, and may be vacuous.
+    """Phases that do better on ordinary data, with the same privacy; their bound is the true one, and may be vacuous.
+
+    They minimise the risk that a model of ordinary data predicts, and that nothing guarantees.  With C = `clip`^{2/k}·G the clipped
+    risk is a quadratic whose Hessian is h·C/R₀, for one of the `curvatures` h; its minimiser is R₀/2 away from the start.  A phase
+    with the weight λ = w·C/R₀ leaves w/(w + h) of a distance, and adds E‖z‖² + (R₀/(w + h))²/m to its square, by noise and by
+    sampling.  All weights are the same and the sizes are in geometric progression.  The constants were found on synthetic
+    problems (benchmarks/localisation.py, `tuning`).
     """
-    hopeful = expectation_plan(
-        replace(assumption, bias_share=TUNED_BIAS * assumption.bias_share),
-        size=size,
-        epsilon=epsilon,
-        rho=rho,
-        kappa=kappa,
-        most_phases=most_phases,
-    )
-    phases = tuple(replace(phase, weight=TUNED_WEIGHT * phase.weight) for phase in hopeful.phases)
-    return replace(hopeful, phases=phases, bound=expectation_bound(phases, assumption, spend=hopeful.spend))
+    n, spend, kappa = whole("size", size, least=1), budget(epsilon=epsilon, rho=rho), positive("kappa", kappa)
+    reach, lipschitz = assumption.reach, positive("clip", clip) ** (2 / assumption.moment_order) * assumption.moment_bound
+    unit = noise_square_mean(dimension=assumption.dimension, sensitivity=(2 + 2 * kappa) * reach, spend=spend)
+    weights, curves = np.geomspace(1e-4, 1e2, 121), np.array([[positive("curvatures", h)] for h in curvatures])
+
+    def predicted(sizes: FloatArray) -> FloatArray:
+        """The risk for every weight, in units of C/(2R₀), on average over the curvatures."""
+        square = np.full((len(curves), len(weights)), reach**2 / 4)
+        for m in sizes:
+            noise, sampling = unit / (weights * m) ** 2, (reach / (weights + curves)) ** 2 / m
+            square = (weights / (weights + curves)) ** 2 * square + noise + sampling
+        return np.asarray((curves * square).mean(axis=0))
+
+    best: tuple[Phase, ...] = ()
+    least = float(np.mean(curves)) * reach**2 / 4  # of the start
+    for count in range(1, min(n, whole("most_phases", most_phases, least=0)) + 1):
+        for growth in (1.0, 1.5, 2.5):
+            shares = growth ** np.arange(count)
+            sizes = np.maximum(1, np.floor(n * shares / shares.sum()))
+            risks = predicted(sizes)
+            at = int(np.argmin(risks))
+            if risks[at] < least:
+                least, weight = float(risks[at]), float(weights[at]) * lipschitz / reach
+                best = tuple(assumption.phase(int(m), weight, lipschitz, kappa) for m in sizes)
+    return Plan(best, 1, spend, "single", expectation_bound(best, assumption, spend=spend))
 
 
 def _best_phases(count: int, n: int, assumption: Assumption, kappa: float, spend: Budget) -> tuple[Phase, ...] | None:
     """The geometric program, in units where G = R₀ = 1, and for shares m/n of the records; None if it cannot be solved."""
     k, d = assumption.moment_order, assumption.dimension
     noise = noise_square_mean(dimension=d, sensitivity=2.0, spend=spend)
-    mean, variance = assumption.bias_share * bias_constant(k), bias_variance_constant(k)
+    mean, variance = bias_constant(k), bias_variance_constant(k)
     move = rounding_move(d, assumption.far) / assumption.reach
     weights, clips, shares, errors, kappas = (cvxpy.Variable(count, pos=True) for _ in range(5))
     constraints = [cvxpy.sum(shares) <= 1]
@@ -257,7 +291,7 @@ def distance_upper(
     """a(m): λ times the distance from u within which the solver's output is with probability ≥ 0.8.
 
     A tenth is for Markov's inequality on the bias, a tenth for the noise: for one draw, or for two, of which the first must not
-    push the minimiser out of the localised set (`double`, reading A, with a failure of 0.05).
+    push the minimiser out of the localised set (`double`, reading A, with its failure).
     """
     slope = _distance_slope(assumption, size=size, kappa=kappa, spend=spend, solver=solver)
     return (lipschitz * slope + assumption.bias_mean(lipschitz) / 0.1) * _ROUNDING
@@ -265,7 +299,7 @@ def distance_upper(
 
 def _distance_slope(assumption: Assumption, *, size: int, kappa: float, spend: Budget, solver: Solver) -> float:
     """The part of a(m) that is due to noise and slack, per unit of C."""
-    spend, zeta = (spend, 0.1) if solver == "single" else (halved(spend), 0.05)
+    spend, zeta = (spend, 0.1) if solver == "single" else (halved(spend), STAGE_FAILURE)
     reach = (2 + 2 * kappa) / size
     noise = noise_radius_upper(dimension=assumption.dimension, sensitivity=reach, spend=spend, failure=zeta)
     return kappa / size + noise
@@ -306,7 +340,7 @@ def high_probability_plan(
     base = 3 * _deviation(assumption, Phase(2**count, 0.0, best(2**count), kappa=kappa), spend, solver) / D
     phases = []
     for i in range(1, count + 1):
-        phase = assumption.phase(2 ** (count - i), base * 8**i, best(2 ** (count - i)), kappa)
+        phase = assumption.phase(2 ** (count - i), base * 8**i, best(2 ** (count - i)), kappa, solver)
         phases.append(replace(phase, radius=3 * _deviation(assumption, phase, spend, solver) / phase.weight))
     bound = phases[0].weight * reach**2 / 4 + G * phases[-1].radius
     bound += sum(after.weight * before.radius**2 / 4 for before, after in pairwise(phases))

@@ -21,5 +21,5 @@ def test_a_bound_below_the_median_error_is_refuted(identifier: str, monkeypatch:
     implementation = algorithm(identifier).implementation
     assert implementation is not None
     cases = utility.BOUNDS[identifier]()
-    monkeypatch.setitem(utility.BOUNDS, identifier, lambda: [replace(case, bound=case.bound / 200) for case in cases])
+    monkeypatch.setitem(utility.BOUNDS, identifier, lambda: [replace(case, bound=case.bound / 10_000) for case in cases])
     assert utility.check_utility(identifier, implementation.mechanism, 11, runs=100).exceeds
