@@ -43,9 +43,10 @@ from refimpl.problems import (
 )
 from refimpl.pure_dp.double import double_output_perturbation
 from refimpl.pure_dp.localise import localise
-from refimpl.pure_dp.plan import Plan, best_clip, tuned_plan
+from refimpl.pure_dp.plan import Plan, best_clip
 from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
 from refimpl.pure_dp.single import single_output_perturbation
+from refimpl.pure_dp.tuned import tuned_plan
 
 Row = dict[str, Any]
 
@@ -211,7 +212,8 @@ class Sampled:
 
 def case_of(name: str, d: int, order: float) -> Case:
     law = StudentT(order + 0.5)
-    domain = Ball(np.zeros(d), 1.0)
+    name, _, wide = name.partition(", ")
+    domain = Ball(np.zeros(d), 2.0 if wide else 1.0)
     match name:
         case "affine":  # L = |A|·‖direction‖
             shifted = Shifted(law, 1.0)
@@ -262,7 +264,7 @@ def bound_tasks(runs: int) -> dict[str, Callable[[], Row]]:
 
 CONSTANTS = {
     f"clip {clip:g}, h from {low:g}": (clip, (low, 2 * low, 4 * low, 8 * low))
-    for clip in (0.2, 0.5, 1.0)
+    for clip in (0.5, 0.7, 1.0)
     for low in (0.05, 0.1, 0.2)
 }
 
@@ -301,8 +303,8 @@ def tuning_tasks(runs: int) -> dict[str, Callable[[], Row]]:
         f"tuning {name} n={n} epsilon={epsilon} {constants} runs={runs}": joblib.delayed(tuning_row)(
             name, n, epsilon, constants, runs
         )
-        for name in ("absolute", "logistic", "mean", "heavy")
-        for n, epsilon in ((3000, 0.3), (3000, 1.0), (10_000, 0.3), (10_000, 5.0))
+        for name in ("absolute", "logistic", "mean", "heavy", "heavy, wide", "logistic, wide")
+        for n, epsilon in ((3000, 1.0), (10_000, 0.1), (10_000, 1.0), (10_000, 5.0))
         for constants in CONSTANTS
     }
 

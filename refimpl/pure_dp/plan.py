@@ -58,10 +58,9 @@ from refimpl.pure_dp.perturbation import (
     noise_square_mean,
 )
 from refimpl.pure_dp.single import bias_constant, bias_variance_constant
-from refimpl.validation import FloatArray, InputError, choice, positive, probability, real, whole
+from refimpl.validation import InputError, choice, positive, probability, real, whole
 
 Solver = Literal["single", "double"]
-TUNED_CLIP, TUNED_CURVATURES = 0.5, (0.1, 0.2, 0.4, 0.8)
 _ROUNDING = 1 + 1e-10  # more than what evaluating a bound in floats can lose
 
 
@@ -198,52 +197,6 @@ def expectation_plan(
         if idle == 2:
             break
     return best
-
-
-def tuned_plan(
-    assumption: Assumption,
-    *,
-    size: int,
-    epsilon: float | None = None,
-    rho: float | None = None,
-    kappa: float = 0.05,
-    clip: float = TUNED_CLIP,
-    curvatures: tuple[float, ...] = TUNED_CURVATURES,
-    most_phases: int = 10,
-) -> Plan:
-    """Phases that do better on ordinary data, with the same privacy; their bound is the true one, and may be vacuous.
-
-    They minimise the risk that a model of ordinary data predicts, and that nothing guarantees.  With C = `clip`^{2/k}·G the clipped
-    risk is a quadratic whose Hessian is h·C/R₀, for one of the `curvatures` h; its minimiser is R₀/2 away from the start.  A phase
-    with the weight λ = w·C/R₀ leaves w/(w + h) of a distance, and adds E‖z‖² + (R₀/(w + h))²/m to its square, by noise and by
-    sampling.  All weights are the same and the sizes are in geometric progression.  The constants were found on synthetic
-    problems (benchmarks/localisation.py, `tuning`).
-    """
-    n, spend, kappa = whole("size", size, least=1), budget(epsilon=epsilon, rho=rho), positive("kappa", kappa)
-    reach, lipschitz = assumption.reach, positive("clip", clip) ** (2 / assumption.moment_order) * assumption.moment_bound
-    unit = noise_square_mean(dimension=assumption.dimension, sensitivity=(2 + 2 * kappa) * reach, spend=spend)
-    weights, curves = np.geomspace(1e-4, 1e2, 121), np.array([[positive("curvatures", h)] for h in curvatures])
-
-    def predicted(sizes: FloatArray) -> FloatArray:
-        """The risk for every weight, in units of C/(2R₀), on average over the curvatures."""
-        square = np.full((len(curves), len(weights)), reach**2 / 4)
-        for m in sizes:
-            noise, sampling = unit / (weights * m) ** 2, (reach / (weights + curves)) ** 2 / m
-            square = (weights / (weights + curves)) ** 2 * square + noise + sampling
-        return np.asarray((curves * square).mean(axis=0))
-
-    best: tuple[Phase, ...] = ()
-    least = float(np.mean(curves)) * reach**2 / 4  # of the start
-    for count in range(1, min(n, whole("most_phases", most_phases, least=0)) + 1):
-        for growth in (1.0, 1.5, 2.5):
-            shares = growth ** np.arange(count)
-            sizes = np.maximum(1, np.floor(n * shares / shares.sum()))
-            risks = predicted(sizes)
-            at = int(np.argmin(risks))
-            if risks[at] < least:
-                least, weight = float(risks[at]), float(weights[at]) * lipschitz / reach
-                best = tuple(assumption.phase(int(m), weight, lipschitz, kappa) for m in sizes)
-    return Plan(best, 1, spend, "single", expectation_bound(best, assumption, spend=spend))
 
 
 def _best_phases(count: int, n: int, assumption: Assumption, kappa: float, spend: Budget) -> tuple[Phase, ...] | None:

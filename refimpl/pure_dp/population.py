@@ -25,8 +25,9 @@ from refimpl.losses import Loss, parse_loss
 from refimpl.pure_dp import single
 from refimpl.pure_dp.double import Reading, double_output_perturbation
 from refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, table
-from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_plan, high_probability_plan, tuned_plan
+from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_plan, high_probability_plan
 from refimpl.pure_dp.single import single_output_perturbation
+from refimpl.pure_dp.tuned import tuned_plan
 from refimpl.validation import FloatArray, InputError, choice, probability, vector
 
 Progress = Callable[[str], None]

@@ -232,6 +232,13 @@ def test_repetitions_are_aggregated() -> None:
     assert BALL.contains(point)
 
 
+def test_a_crowd_just_beyond_does_not_win() -> None:
+    """51 of 100 points are at z + R/3, the others, which come first, at z + 1.3·R: were the neighbours counted within R, these would
+    have as many as the good ones."""
+    points = np.array([[1.3]] * 49 + [[1 / 3]] * 51)
+    assert aggregate(points, 1.0)[0] == 1 / 3
+
+
 # ----------------------------------------------------------------------------------------------------------- bad input
 
 
