@@ -169,7 +169,7 @@ def test_kinks_of_quadratic_losses_at_the_finest_accuracy(seed: int) -> None:
     found = minimise(problem, goal)
     assert found.stage == "cutting planes"
     assert gap_upper(problem, found.certificate) <= goal
-    assert found.evaluations <= 300
+    assert found.evaluations <= 100
 
 
 def example(loss: Loss | None = None, n: int = 60, d: int = 3) -> Problem:

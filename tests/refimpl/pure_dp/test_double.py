@@ -246,3 +246,17 @@ def test_a_plan_for_two_stages_allows_for_the_accuracy_of_the_second(record_prop
         ).kappa
         assert one <= needed <= two
         record_property("κ of the second stage / that of the plan", needed / two)
+
+
+def test_the_second_stage_takes_the_accuracy_that_floats_allow() -> None:
+    """With the least κ for the first stage, and a localised set at a distance from the centre, κ is larger in the second: always if
+    the set holds the minimiser, which it does not with probability 1e-7."""
+    domain, weight, n = Ball(np.array([100.0]), 1.0), 2.0, 5
+    kappa = 1.001 * least_kappa(lipschitz=1.0, weight=weight, size=n, dimension=1, far=101.0)
+    parameters = {"domain": domain, "loss": Affine(), "weight": weight, "lipschitz": 1.0, "kappa": kappa, "center": [101.0]}
+    rng = np.random.default_rng()
+    _, transcript = run(double_output_perturbation, np.ones((n, 1)), rng, epsilon=100.0, failure=1e-7, **parameters)
+    first, second = (release.sensitivity.value for release in transcript)  # type: ignore[union-attr]
+    assert first == pytest.approx((2 + 2 * kappa) / (weight * n), rel=1e-14)
+    assert second > first * (1 + 1e-10)
+    assert second <= (2 + 2 * math.sqrt(3 / 2) * kappa) / (weight * n)

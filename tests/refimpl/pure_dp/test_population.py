@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from refimpl.channel import Transcript, ledger, replay, run, spends_of
+from refimpl.channel import Channel, Transcript, ledger, replay, run, spends_of
 from refimpl.claims import ZCDP, PureDP
 from refimpl.domains import Ball, Domain
 from refimpl.extension.certificate import Problem as RegularisedMinimisation
@@ -233,8 +233,8 @@ def test_repetitions_are_aggregated() -> None:
 
 
 def test_a_crowd_just_beyond_does_not_win() -> None:
-    """51 of 100 points are at z + R/3, the others, which come first, at z + 1.3·R: were the neighbours counted within R, these would
-    have as many as the good ones."""
+    """51 of 100 points are at z + R/3, the others, which come first, at z + 1.3·R: if neighbours were counted within R, these
+    would have as many as the good ones."""
     points = np.array([[1.3]] * 49 + [[1 / 3]] * 51)
     assert aggregate(points, 1.0)[0] == 1 / 3
 
@@ -274,6 +274,16 @@ def test_bad_input(change: dict[str, object], match: str) -> None:
     data = parameters.pop("data")
     with pytest.raises(InputError, match=match):
         run(population_localization, data, np.random.default_rng(0), **parameters)
+
+
+def test_an_accuracy_beyond_floats_is_refused_before_anything_is_released() -> None:
+    """Also if only a later phase asks for it."""
+    fine, coarse = Phase(4, 1.0, 1.0), Phase(4, 1.0, 1.0, kappa=1e-12)
+    plan = Plan((fine, coarse), 1, PureDP(1.0), "single", bound=1.0)
+    channel = Channel.sampling(np.random.default_rng(0))
+    with pytest.raises(InputError, match="kappa = 1e-12"):
+        population_localization(heavy(8), channel, loss="absolute", domain=BALL, plan=plan, epsilon=1.0)
+    assert len(channel.transcript()) == 0
 
 
 @pytest.mark.parametrize("bad", [[1e61, 1.0, 1.0], [1.0, 1.0, math.inf]])
