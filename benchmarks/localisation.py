@@ -220,7 +220,12 @@ def case_of(name: str, d: int, order: float) -> Case:
         case "affine":  # L = |A|·‖direction‖
             shifted = Shifted(law, 1.0)
             direction = np.ones(d) / math.sqrt(d)
-            return Case(LinearLoss(shifted, direction, 2.0), Affine(), domain, shifted.absolute_moment(order) ** (1 / order))
+            return Case(
+                LinearLoss(law=shifted, direction=direction, diameter=2.0),
+                Affine(),
+                domain,
+                shifted.absolute_moment(order) ** (1 / order),
+            )
         case "mean":  # L ≤ ‖x‖ + 1
             problem = MeanEstimation(Shifted(law, 0.5 / math.sqrt(d)), d)
             return Case(problem, Quadratic(np.eye(d)), domain, problem.norm_moment_upper(order) ** (1 / order) + 1)

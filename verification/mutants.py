@@ -376,7 +376,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "aggregation by the data",
         ("aggregate(np.array(answers), phase.radius)", "answers[-int(abs(rows).max() > 0.5)]"),
     ),
-    _utility("P4.A1", "turned round", ("aggregate(np.array(answers), phase.radius)", "-np.array(answers[0])")),
+    _utility("P4.A1", "turned round", ("phase.radius)\n    return point", "phase.radius)\n    return -point")),
 )
 
 _NO_NOISE = "it adds no noise and spends no budget"

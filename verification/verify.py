@@ -30,14 +30,15 @@ class Task:
 
 
 def tasks(only: list[str] | None) -> list[Task]:
-    """Mutants first: they are the long ones.  Statements and errata belong to papers, so a filter leaves them out."""
+    """The algorithms first, the last ones before the others: they take longest.  Statements and errata belong to papers, so a
+    filter leaves them out."""
     chosen = [entry.id for entry in implemented(only)]
-    work = [Task("mutant", m.algorithm, m.name) for m in mutants.MUTANTS if m.algorithm in chosen]
-    work += [Task("algorithm", identifier) for identifier in chosen]
+    work = [Task("algorithm", identifier) for identifier in reversed(chosen)]
+    work += [Task("mutant", m.algorithm, m.name) for m in reversed(mutants.MUTANTS) if m.algorithm in chosen]
     if not only:
         work += [Task("statement", trial.id, trial.reading) for trial in statements.TRIALS]
         work.append(Task("errata", "errata"))
-    return sorted(work, key=lambda task: ("P1.A3" not in task.name, "P2.A3" not in task.name))
+    return work
 
 
 def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
