@@ -138,6 +138,29 @@ def do_errata(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def do_compare(arguments: argparse.Namespace) -> int:
+    from verification.bound_checks import compare_rates
+
+    code, value, text = compare_rates(
+        arguments.left,
+        arguments.right,
+        where=arguments.where,
+        uniform=arguments.uniform,
+        logs=not arguments.drop_logs,
+        smt2=arguments.smt2,
+    )
+    emit(arguments, value, text)
+    return code
+
+
+def do_theorem(arguments: argparse.Namespace) -> int:
+    from verification.bound_checks import list_theorems, show_theorem
+
+    code, value, text = list_theorems() if arguments.id is None else show_theorem(arguments.id)
+    emit(arguments, value, text)
+    return code
+
+
 def do_calibrate(arguments: argparse.Namespace) -> int:
     from verification.calculator import calculate
 
@@ -191,6 +214,13 @@ The moment order k and the moment bound G of P4.A1
 
 P4.S1, P4.A2, P4.A4 and P4.D4 take the weight of the regularisation and the clip by --set weight=... lipschitz=...; P4.A2 also
 needs --failure, P4.A4 takes --set reading=B.  Labels of hinge and logistic are -1 and 1, or two values and --positive."""
+
+
+COMPARE_HELP = """\
+Rates are built from positive symbols by + * / ** sqrt, Min, Max and log.  Symbols in exponents (k, p, v, theta, theta_bar) are
+structural: they need a range among the conditions, the answer holds for every value in it, and the constant may depend on
+them unless --uniform is given.  n >= 1, d >= 1 and delta <= 1/2 are taken for granted; every power of a logarithm is below every
+positive power of its argument.  Quote the arguments: the shell reads < and * otherwise."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -253,6 +283,32 @@ def parser() -> argparse.ArgumentParser:
         "every place where print and derivation or measurement differ",
         "tailproof errata --json errata.json",
     )
+    compare = command(
+        "compare",
+        do_compare,
+        "is one rate at most a constant times another?  Exit 0 and a certificate, 1 and a path, 3 if undecided",
+        "tailproof compare 'sqrt(d/n)' 'sqrt(d/n) + (d/(n*eps))**(1-1/k)' --where 'k>=2' 'n>=d'\n\n" + COMPARE_HELP,
+    )
+    compare.add_argument("left", metavar="RATE_A")
+    compare.add_argument("right", metavar="RATE_B")
+    compare.add_argument(
+        "--where",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COND",
+        help="conditions, such as 'eps<=1/sqrt(d)' or 'p>=2'",
+    )
+    compare.add_argument("--uniform", action="store_true", help="one constant for all values of k, p, v, theta")
+    compare.add_argument("--drop-logs", action="store_true", help="up to logarithms")
+    compare.add_argument("--smt2", metavar="FILE", help="write the negated claim as SMT-LIB 2, for another solver to refute")
+    statement = command(
+        "theorem",
+        do_theorem,
+        "the papers' statements: all, or one as printed, as derived, with its check",
+        "tailproof theorem P4.T3.1",
+    )
+    statement.add_argument("id", nargs="?", metavar="ID")
     calibrate = command(
         "calibrate",
         do_calibrate,

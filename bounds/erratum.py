@@ -1,0 +1,44 @@
+"""A place where print and truth differ, resting on a discrepancy that can be recomputed.
+
+Every entry rests on a gap: a small function that returns the measured quantity and what the print allows for it, so
+that the entry stands exactly when measured > allowed.  `evidence` holds the gap's arguments and both numbers;
+`recheck` computes the gap anew.  Where one lost symbol would explain the discrepancy, `found` says that it is possibly
+an extraction loss, because the texts at hand were extracted by machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["privacy", "rate", "constant", "typo"]
+Gap = tuple[float, float]  # measured, allowed
+
+LOST = "Possibly an extraction loss."
+ROUNDING = 1e-9  # what is allowed where the print claims equality
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One discrepancy.  `privacy`: a privacy claim fails; `typo` also covers steps of proofs whose conclusion stands."""
+
+    id: str
+    paper: str
+    place: str
+    kind: Kind
+    printed: str
+    found: str
+    evidence: dict[str, Any]
+    recheck: Callable[[], bool]
+
+
+def stands(gap: Gap) -> bool:
+    measured, allowed = gap
+    return measured > allowed + ROUNDING * abs(allowed)
+
+
+def erratum(id: str, place: str, kind: Kind, printed: str, found: str, gap: Callable[..., Gap], **arguments: Any) -> Erratum:
+    measured, allowed = gap(**arguments)
+    evidence = arguments | {"measured": measured, "allowed": allowed}
+    return Erratum(id, id.split(".")[0], place, kind, printed, found, evidence, lambda: stands(gap(**arguments)))

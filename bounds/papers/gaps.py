@@ -1,0 +1,22 @@
+"""Gaps that serve more than one paper: each returns (measured, allowed by the print)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bounds.erratum import Gap
+from refimpl.claims import gaussian_delta
+
+
+def gaussian_gap(scale: Callable[..., float]) -> Callable[..., Gap]:
+    """The exact δ(ε) of Gaussian noise of the printed scale against the δ it is printed for."""
+
+    def gap(*, epsilon: float, delta: float) -> Gap:
+        return gaussian_delta(1 / scale(sensitivity=1.0, epsilon=epsilon, delta=delta), epsilon), delta
+
+    return gap
+
+
+def equality_gap(*, left: float, right: float) -> Gap:
+    """Two numbers that are printed as equal."""
+    return abs(left - right), 0.0

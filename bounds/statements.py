@@ -1,0 +1,57 @@
+"""What a paper states, as values: rates as text that `bounds.rates` reads, conditions as `bounds.compare` reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["definition", "upper", "lower", "lemma", "privacy", "runtime", "impossibility"]
+Source = Literal["printed", "proof", "restored", "ours"]
+Relation = Literal["<=", "==", "not <="]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One numbered item, table row or sentence of a paper.
+
+    `printed` is the rate as the paper prints it, `derived` the rate that follows from the items of `follows_from` with the
+    parameter choices of `choices`; constants are dropped, logarithms kept.  `where` are the conditions under which it is
+    stated, as far as they are inequalities between monomials or ranges of structural parameters; the rest is in
+    `assumptions`, in words.
+    """
+
+    id: str  # "P3.T5"
+    label: str  # "Theorem 5": as in the labels of the paper
+    kind: Kind
+    source: Source
+    says: str  # one sentence
+    place: str = ""  # section, or page, or what it stands in
+    assumptions: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    printed: str | None = None
+    derived: str | None = None
+    hidden: str = ""  # what an O, Õ or ≲ of the print hides
+    choices: Mapping[str, str] = field(default_factory=dict)
+    follows_from: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()
+    explicit: Callable[..., float] | None = None  # the inequality with its constants, where they exist
+
+    @property
+    def paper(self) -> str:
+        return self.id.split(".")[0]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A sentence of a paper that compares two rates: "improves on", "matches", "optimal up to", "reduces to … for v = 1"."""
+
+    id: str
+    place: str
+    says: str
+    left: str
+    relation: Relation  # as the paper claims: left ≲ right, left ≍ right
+    right: str
+    where: tuple[str, ...] = ()
+    holds: bool = True  # what is true: False where the claim is wrong, which makes it an erratum

@@ -1,0 +1,27 @@
+"""All statements of the five papers, and all comparisons that they make."""
+
+from __future__ import annotations
+
+from bounds.papers import p0, p1, p2, p3, p4
+from bounds.statements import Comparison, Statement
+from refimpl.validation import InputError
+
+PAPERS = (p0, p1, p2, p3, p4)
+
+
+def theorems() -> tuple[Statement, ...]:
+    return tuple(statement for paper in PAPERS for statement in paper.STATEMENTS)
+
+
+def comparisons() -> tuple[Comparison, ...]:
+    return tuple(comparison for paper in PAPERS for comparison in paper.COMPARISONS)
+
+
+def theorem(identifier: str) -> Statement:
+    for statement in theorems():
+        if statement.id == identifier:
+            return statement
+    near = [s.id for s in theorems() if s.id.startswith(identifier[:4])][:8]
+    raise InputError(
+        f"id = {identifier!r}: must be an id of `tailproof theorem`" + (f", such as {', '.join(near)}" if near else "")
+    )

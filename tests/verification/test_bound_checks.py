@@ -1,0 +1,79 @@
+"""The bound checker as commands: exit codes, JSON, and every comparison that the papers make."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import z3
+
+from bounds import certificates, comparisons, theorems
+from bounds.statements import Comparison
+from verification.bound_checks import check_comparison
+from verification.cli import main
+
+Capture = pytest.CaptureFixture[str]
+
+
+def answer(capsys: Capture, arguments: list[str]) -> tuple[int, dict[str, object]]:
+    code = main([*arguments, "--json", "-"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_dominated(capsys: Capture, tmp_path: Path) -> None:
+    script = tmp_path / "claim.smt2"
+    rates = ["d/(n*eps)", "sqrt(d/n)+(d/(n*eps))**(1-1/k)"]
+    code, value = answer(capsys, ["compare", *rates, "--where", "k>=2", "n*eps>=d", "--smt2", str(script)])
+    assert code == 0
+    assert value["verdict"] == "dominated"
+    certificates.verify(value["certificate"])  # type: ignore[arg-type]
+    solver = z3.Solver()
+    solver.from_string(script.read_text())
+    assert solver.check() == z3.unsat
+
+
+def test_separated(capsys: Capture) -> None:
+    code, value = answer(capsys, ["compare", "(d/(n*eps))**(1-1/k)", "d/(n*eps)", "--where", "k>=2", "n*eps>=d"])
+    assert code == 1
+    assert value["verdict"] == "separated"
+    assert value["ray"]
+    certificates.verify(value["certificate"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (["compare", "n**q", "n"], "q .* has no range"),
+        (["compare", "n - d", "n"], "negative coefficient"),
+        (["compare", "n", "n", "--where", "n<=1/2"], "regime is empty"),
+        (["compare", "n +", "n"], "n \\+"),
+        (["compare", "n", "n", "--smt2", "/nowhere/at/all"], "smt2 = "),
+        (["theorem", "P9"], "id = 'P9'"),
+    ],
+)
+def test_bad_input(capsys: Capture, arguments: list[str], match: str) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert re.search(match, error)
+
+
+def test_theorems(capsys: Capture) -> None:
+    code, value = answer(capsys, ["theorem"])
+    assert code == 0
+    assert len(value["theorems"]) == len(theorems())  # type: ignore[arg-type]
+    code, value = answer(capsys, ["theorem", "P4.T3.1"])
+    assert code == 0
+    assert {check["verdict"] for check in value["checks"]} == {"dominated"}  # type: ignore[union-attr,index]
+    assert main(["theorem", "P4.T3.1"]) == 0
+    assert "derived" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("comparison", comparisons(), ids=lambda comparison: comparison.id)
+def test_what_the_papers_compare(comparison: Comparison) -> None:
+    holds, found = check_comparison(comparison)
+    assert holds is comparison.holds
+    for result in found:
+        certificates.verify(json.loads(json.dumps(result.document)))

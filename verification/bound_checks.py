@@ -1,0 +1,114 @@
+"""The bound checker as commands: comparisons, statements, and everything that is known of one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bounds.compare import Dominance, Separation, Undecided, compare
+from bounds.errata import errata
+from bounds.smtlib import export
+from bounds.statements import Comparison, Statement
+from bounds.theorems import theorem, theorems
+from refimpl.validation import InputError
+from verification.report import table
+
+Outcome = tuple[int, dict[str, Any], str]  # exit code, JSON, text
+
+
+def compare_rates(
+    left: str, right: str, *, where: list[str], uniform: bool = False, logs: bool = True, smt2: str | None = None
+) -> Outcome:
+    """Exit code 0 and a certificate, 1 and a path, 3 if undecided."""
+    try:
+        found = compare(left, right, where=where, uniform=uniform, logs=logs)
+    except Undecided as reason:
+        return 3, {"verdict": "undecided", "reason": str(reason)}, f"undecided: {reason}"
+    if smt2 is not None:
+        try:
+            Path(smt2).write_text(export(found.document))
+        except OSError as error:
+            raise InputError(f"smt2 = {smt2!r}: could not be written ({error})") from None
+    if isinstance(found, Dominance):
+        return 0, {"verdict": "dominated", "certificate": found.document}, found.explain()
+    return 1, {"verdict": "separated", "ray": found.document["witness"], "certificate": found.document}, found.explain()
+
+
+def list_theorems() -> Outcome:
+    entries = [_entry(statement) for statement in theorems()]
+    rows = [[str(e[key]) for key in ("id", "label", "kind", "source", "says")] for e in entries]
+    return 0, {"theorems": entries}, table(rows, ["id", "label", "kind", "source", "says"])
+
+
+def show_theorem(identifier: str) -> Outcome:
+    """One statement, the check of its print against its derivation, what depends on it and what is wrong with it."""
+    statement = theorem(identifier)
+    value = _entry(statement) | {"checks": _checks(statement)}
+    lines = [f"{statement.id}  {statement.label}  [{statement.kind}, {statement.source}]", statement.says]
+    for name, items in (("where", statement.where), ("assumes", statement.assumptions)):
+        lines += [f"{name:9}{item}" for item in items]
+    lines += [f"printed  {statement.printed}"] if statement.printed else []
+    lines += [f"derived  {statement.derived}"] if statement.derived else []
+    lines += [f"hides    {statement.hidden}"] if statement.hidden else []
+    lines += [f"choice   {name} = {text}" for name, text in statement.choices.items()]
+    lines += [f"from     {other}" for other in statement.follows_from]
+    lines += [f"step     {step}" for step in statement.steps]
+    lines += [f"used by  {', '.join(statement.algorithms)}"] if statement.algorithms else []
+    lines += [f"check    {check['claim']}: {check['verdict']}" for check in value["checks"]]
+    related = [e for e in errata() if e.paper == statement.paper and statement.label in e.place]
+    value["errata"] = [e.id for e in related]
+    lines += [f"erratum  {e.id}: {e.found}" for e in related]
+    return 0, value, "\n".join(lines)
+
+
+def _entry(statement: Statement) -> dict[str, Any]:
+    return {
+        "id": statement.id,
+        "paper": statement.paper,
+        "label": statement.label,
+        "kind": statement.kind,
+        "source": statement.source,
+        "says": statement.says,
+        "place": statement.place,
+        "assumptions": list(statement.assumptions),
+        "where": list(statement.where),
+        "printed": statement.printed,
+        "derived": statement.derived,
+        "hidden": statement.hidden,
+        "choices": dict(statement.choices),
+        "follows_from": list(statement.follows_from),
+        "steps": list(statement.steps),
+        "algorithms": list(statement.algorithms),
+    }
+
+
+def _checks(statement: Statement) -> list[dict[str, str]]:
+    """Print against derivation, both ways."""
+    if not statement.printed or not statement.derived:
+        return []
+    return [
+        {"claim": claim, "verdict": _verdict(left, right, statement.where)}
+        for claim, left, right in (
+            ("derived ≲ printed", statement.derived, statement.printed),
+            ("printed ≲ derived", statement.printed, statement.derived),
+        )
+    ]
+
+
+def _verdict(left: str, right: str, where: tuple[str, ...]) -> str:
+    try:
+        return compare(left, right, where=where).verdict
+    except Undecided as reason:
+        return f"undecided ({reason})"
+
+
+def check_comparison(comparison: Comparison) -> tuple[bool | None, list[Dominance | Separation]]:
+    """Whether what the paper says holds, with certificates; None if undecided."""
+    try:
+        found = [compare(comparison.left, comparison.right, where=comparison.where)]
+        if comparison.relation == "==":
+            found.append(compare(comparison.right, comparison.left, where=comparison.where))
+    except Undecided:
+        return None, []
+    dominated = all(isinstance(result, Dominance) for result in found)
+    return dominated is (comparison.relation != "not <="), found
