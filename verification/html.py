@@ -86,6 +86,17 @@ def page(report: dict[str, Any]) -> str:
         ]
         for s in report["statements"]
     ]
+    comparisons = [
+        [
+            _text(c["id"]),
+            _text(c["place"]),
+            _text(c["says"]),
+            _text(c["claim"]),
+            _text(", ".join(c["where"])),
+            _text("holds" if c["holds"] else "does not hold"),
+        ]
+        for c in report["comparisons"]
+    ]
     errata = [
         [_text(e["id"]), _text(e["place"]), _text(e["kind"]), _text(e["printed"]), _text(e["found"])]
         for e in report["errata"]
@@ -104,6 +115,8 @@ def page(report: dict[str, Any]) -> str:
         _rows(["algorithm", "mutant", "reason"], left_out),
         "<h2>Explicit-constant statements</h2><p>Largest measured / bound over the cases tried.</p>",
         _rows(["id", "place", "status", "ratio", "cases", "what"], statements),
+        "<h2>Comparisons of rates</h2><p>What the papers say of their rates, each decided with a certificate or a path.</p>",
+        _rows(["id", "place", "says", "claim", "where", "verdict"], comparisons),
         "<h2>Errata</h2>",
         _rows(["id", "place", "kind", "printed", "found"], errata),
     ]

@@ -14,8 +14,11 @@ from tqdm import tqdm
 
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
+from bounds.statements import Comparison
+from bounds.theorems import comparisons
 from refimpl.catalogue import algorithm
 from verification import html, mutants, statements
+from verification.bound_checks import check_comparison
 from verification.check import Effort, MutantResult, honest_findings, implemented, judge_mutant
 from verification.report import Finding, number, plain, table
 
@@ -36,6 +39,7 @@ def tasks(only: list[str] | None) -> list[Task]:
     work = [Task("algorithm", identifier) for identifier in reversed(chosen)]
     work += [Task("mutant", m.algorithm, m.name) for m in reversed(mutants.MUTANTS) if m.algorithm in chosen]
     if not only:
+        work += [Task("comparison", paper) for paper in dict.fromkeys(c.id.split(".")[0] for c in comparisons())]
         work += [Task("statement", trial.id, trial.reading) for trial in statements.TRIALS]
         work.append(Task("errata", "errata"))
     return work
@@ -51,6 +55,8 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
         result = list(honest_findings(algorithm(task.name), seed, effort))
     elif task.kind == "statement":
         result = statements.run(next(t for t in statements.TRIALS if (t.id, t.reading) == (task.name, task.detail)))
+    elif task.kind == "comparison":
+        result = [_comparison_json(c) for c in comparisons() if c.id.startswith(f"{task.name}.")]
     else:
         result = [(entry, entry.recheck()) for entry in errata()]
         result = [{**_erratum_json(entry), "stands": stands} for entry, stands in result]
@@ -60,6 +66,20 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
 def _erratum_json(entry: Any) -> dict[str, Any]:
     keys = ("id", "paper", "place", "kind", "printed", "found", "evidence")
     return {key: plain(getattr(entry, key)) for key in keys}
+
+
+def _comparison_json(comparison: Comparison) -> dict[str, Any]:
+    holds, found = check_comparison(comparison)
+    return {
+        "id": comparison.id,
+        "place": comparison.place,
+        "says": comparison.says,
+        "claim": f"{comparison.left}  {comparison.relation}  {comparison.right}",
+        "where": list(comparison.where),
+        "holds": holds,
+        "expected": comparison.holds,
+        "verdicts": [result.verdict for result in found],
+    }
 
 
 def run_all(work: list[Task], seed: int, effort: Effort, *, jobs: int, progress: bool) -> list[tuple[Task, Any, float]]:
@@ -78,6 +98,7 @@ def build_report(
     findings: list[Finding] = [f for task, result, _ in outcomes if task.kind == "algorithm" for f in result]
     judged: list[MutantResult] = [result for task, result, _ in outcomes if task.kind == "mutant"]
     checked = [_statement_json(result) for task, result, _ in outcomes if task.kind == "statement"]
+    compared = [entry for task, result, _ in outcomes if task.kind == "comparison" for entry in result]
     found = [entry for task, result, _ in outcomes if task.kind == "errata" for entry in result]
     chosen = {entry.id for entry in implemented(only)}
     report = {
@@ -87,9 +108,10 @@ def build_report(
         "mutants": [plain(asdict(result)) for result in judged],
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
         "statements": checked,
+        "comparisons": compared,
         "errata": found,
     }
-    report["failures"] = _failures(findings, judged, checked, found)
+    report["failures"] = _failures(findings, judged, checked, compared, found)
     report["summary"] = _summary(report)
     seconds = {" ".join(filter(None, (task.kind, task.name, task.detail))): spent for task, _, spent in outcomes}
     return report, seconds
@@ -112,12 +134,17 @@ def _statement_json(result: statements.StatementCheck) -> dict[str, Any]:
 
 
 def _failures(
-    findings: list[Finding], judged: list[MutantResult], checked: list[dict[str, Any]], found: list[dict[str, Any]]
+    findings: list[Finding],
+    judged: list[MutantResult],
+    checked: list[dict[str, Any]],
+    compared: list[dict[str, Any]],
+    found: list[dict[str, Any]],
 ) -> list[str]:
     """What makes the run fail: one line each."""
     lines = [f"{f.algorithm}: {f.check} violated: {f.detail}" for f in findings if f.unexpected_violation]
     lines += [f"{m.algorithm}: mutant {m.name!r} ({m.kind}) survived" for m in judged if not m.killed]
     lines += [f"{s['id']}: {s['detail']} violated" for s in checked if s["status"] == "violated" and not s["expected"]]
+    lines += [f"{c['id']}: {c['claim']} comes out as {c['holds']}" for c in compared if c["holds"] is not c["expected"]]
     lines += [f"{e['id']}: the erratum's evidence no longer stands" for e in found if not e["stands"]]
     return lines
 
@@ -139,6 +166,8 @@ def _summary(report: dict[str, Any]) -> str:
         parts.append(
             f"explicit statements checked: {len(report['statements'])}, of which {expected} known to fail as printed"
         )
+        false = sum(not c["holds"] for c in report["comparisons"])
+        parts.append(f"comparisons of rates decided: {len(report['comparisons'])}, of which {false} do not hold as printed")
         parts.append(f"errata re-checked: {len(report['errata'])}")
     parts.append("nothing unexpected" if not report["failures"] else f"{len(report['failures'])} FAILURES")
     return "; ".join(parts)

@@ -50,6 +50,7 @@ def tuned_plan(
             )
             if sizes[0] < 1:
                 continue
+            sizes[-1] += n - sizes.sum()
             risks = predicted_risks(sizes, unit_noise, curves)
             at = int(np.argmin(risks))
             if risks[at] < least:

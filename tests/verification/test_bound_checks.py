@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import z3
 
-from bounds import certificates, comparisons, theorems
+from bounds import Dominance, certificates, comparisons, theorems
+from bounds.smtlib import export
 from bounds.statements import Comparison
 from verification.bound_checks import check_comparison
 from verification.cli import main
@@ -77,3 +78,7 @@ def test_what_the_papers_compare(comparison: Comparison) -> None:
     assert holds is comparison.holds
     for result in found:
         certificates.verify(json.loads(json.dumps(result.document)))
+        if isinstance(result, Dominance):
+            solver = z3.Solver()
+            solver.from_string(export(result.document))
+            assert solver.check() == z3.unsat
