@@ -36,6 +36,7 @@ class Statement:
     follows_from: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     algorithms: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()  # why print and derivation differ
     explicit: Callable[..., float] | None = None  # the inequality with its constants, where they exist
 
     @property
@@ -54,4 +55,5 @@ class Comparison:
     relation: Relation  # as the paper claims: left ≲ right, left ≍ right
     right: str
     where: tuple[str, ...] = ()
-    holds: bool = True  # what is true: False where the claim is wrong, which makes it an erratum
+    holds: bool = True  # what is true: False where the claim is wrong
+    errata: tuple[str, ...] = ()  # and then why

@@ -55,7 +55,9 @@ def show_theorem(identifier: str) -> Outcome:
     lines += [f"step     {step}" for step in statement.steps]
     lines += [f"used by  {', '.join(statement.algorithms)}"] if statement.algorithms else []
     lines += [f"check    {check['claim']}: {check['verdict']}" for check in value["checks"]]
-    related = [e for e in errata() if e.paper == statement.paper and statement.label in e.place]
+    related = [
+        e for e in errata() if e.id in statement.errata or (e.paper == statement.paper and statement.label in e.place)
+    ]
     value["errata"] = [e.id for e in related]
     lines += [f"erratum  {e.id}: {e.found}" for e in related]
     return 0, value, "\n".join(lines)

@@ -155,8 +155,13 @@ def do_compare(arguments: argparse.Namespace) -> int:
 
 def do_theorem(arguments: argparse.Namespace) -> int:
     from verification.bound_checks import list_theorems, show_theorem
+    from verification.paper_check import check_papers
 
-    code, value, text = list_theorems() if arguments.id is None else show_theorem(arguments.id)
+    if arguments.check:
+        chosen = [arguments.id] if arguments.id else None
+        code, value, text = check_papers(chosen, jobs=arguments.jobs, progress=sys.stderr.isatty())
+    else:
+        code, value, text = list_theorems() if arguments.id is None else show_theorem(arguments.id)
     emit(arguments, value, text)
     return code
 
@@ -306,9 +311,14 @@ def parser() -> argparse.ArgumentParser:
         "theorem",
         do_theorem,
         "the papers' statements: all, or one as printed, as derived, with its check",
-        "tailproof theorem P4.T3.1",
+        "tailproof theorem P4.T3.1\n         tailproof theorem --check",
     )
-    statement.add_argument("id", nargs="?", metavar="ID")
+    statement.add_argument("id", nargs="?", metavar="ID", help="a statement; with --check, a paper (P0 to P4)")
+    statement.add_argument(
+        "--check",
+        action="store_true",
+        help="decide everything: print against derivation, and what the papers say of their rates",
+    )
     calibrate = command(
         "calibrate",
         do_calibrate,

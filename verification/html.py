@@ -50,6 +50,16 @@ def _witness(witness: Any) -> str:
     return f"<details><summary>witness</summary><pre>{html.escape(json.dumps(witness))}</pre></details>"
 
 
+def _agreement_section(checked: list[dict[str, Any]], differing: list[list[str]]) -> str:
+    if not checked:
+        return ""
+    return (
+        f"<h2>Print against derivation</h2><p>{len(checked)} statements have a printed and a derived rate; in these the two differ "
+        "by more than constants and hidden logarithms.</p>"
+        + _rows(["id", "label", "printed", "derived", "verdict", "errata"], differing)
+    )
+
+
 def page(report: dict[str, Any]) -> str:
     findings = [
         [
@@ -97,6 +107,18 @@ def page(report: dict[str, Any]) -> str:
         ]
         for c in report["comparisons"]
     ]
+    agreements = [
+        [
+            _text(a["id"]),
+            _text(a["label"]),
+            _text(a["printed"]),
+            _text(a["derived"]),
+            _text(a["verdict"]),
+            _text(", ".join(a["errata"])),
+        ]
+        for a in report["agreements"]
+        if not a["verdict"].startswith("same")
+    ]
     errata = [
         [_text(e["id"]), _text(e["place"]), _text(e["kind"]), _text(e["printed"]), _text(e["found"])]
         for e in report["errata"]
@@ -117,6 +139,7 @@ def page(report: dict[str, Any]) -> str:
         _rows(["id", "place", "status", "ratio", "cases", "what"], statements),
         "<h2>Comparisons of rates</h2><p>What the papers say of their rates, each decided with a certificate or a path.</p>",
         _rows(["id", "place", "says", "claim", "where", "verdict"], comparisons),
+        _agreement_section(report["agreements"], agreements),
         "<h2>Errata</h2>",
         _rows(["id", "place", "kind", "printed", "found"], errata),
     ]

@@ -14,12 +14,9 @@ from tqdm import tqdm
 
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
-from bounds.statements import Comparison
-from bounds.theorems import comparisons
 from refimpl.catalogue import algorithm
-from verification import html, mutants, statements
-from verification.bound_checks import check_comparison
-from verification.check import Effort, MutantResult, honest_findings, implemented, judge_mutant
+from verification import html, mutants, paper_check, statements
+from verification.check import FULL, Effort, MutantResult, honest_findings, implemented, judge_mutant
 from verification.report import Finding, number, plain, table
 
 
@@ -32,14 +29,15 @@ class Task:
     detail: str = ""
 
 
-def tasks(only: list[str] | None) -> list[Task]:
+def tasks(only: list[str] | None, effort: Effort) -> list[Task]:
     """The algorithms first, the last ones before the others: they take longest.  Statements and errata belong to papers, so a
     filter leaves them out."""
     chosen = [entry.id for entry in implemented(only)]
     work = [Task("algorithm", identifier) for identifier in reversed(chosen)]
     work += [Task("mutant", m.algorithm, m.name) for m in reversed(mutants.MUTANTS) if m.algorithm in chosen]
     if not only:
-        work += [Task("comparison", paper) for paper in dict.fromkeys(c.id.split(".")[0] for c in comparisons())]
+        work += [Task("agreement", paper) for paper in paper_check.PAPERS if effort == FULL]
+        work += [Task("comparison", paper) for paper in paper_check.PAPERS]
         work += [Task("statement", trial.id, trial.reading) for trial in statements.TRIALS]
         work.append(Task("errata", "errata"))
     return work
@@ -56,7 +54,9 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
     elif task.kind == "statement":
         result = statements.run(next(t for t in statements.TRIALS if (t.id, t.reading) == (task.name, task.detail)))
     elif task.kind == "comparison":
-        result = [_comparison_json(c) for c in comparisons() if c.id.startswith(f"{task.name}.")]
+        result = paper_check.compared(task.name)
+    elif task.kind == "agreement":
+        result = [_without_certificates(entry) for entry in paper_check.printed_against_derived(task.name)]
     else:
         result = [(entry, entry.recheck()) for entry in errata()]
         result = [{**_erratum_json(entry), "stands": stands} for entry, stands in result]
@@ -68,18 +68,9 @@ def _erratum_json(entry: Any) -> dict[str, Any]:
     return {key: plain(getattr(entry, key)) for key in keys}
 
 
-def _comparison_json(comparison: Comparison) -> dict[str, Any]:
-    holds, found = check_comparison(comparison)
-    return {
-        "id": comparison.id,
-        "place": comparison.place,
-        "says": comparison.says,
-        "claim": f"{comparison.left}  {comparison.relation}  {comparison.right}",
-        "where": list(comparison.where),
-        "holds": holds,
-        "expected": comparison.holds,
-        "verdicts": [result.verdict for result in found],
-    }
+def _without_certificates(entry: dict[str, Any]) -> dict[str, Any]:
+    """`tailproof theorem ID --json` has them; all of them would fill the report."""
+    return {key: value for key, value in entry.items() if key != "certificates"}
 
 
 def run_all(work: list[Task], seed: int, effort: Effort, *, jobs: int, progress: bool) -> list[tuple[Task, Any, float]]:
@@ -93,12 +84,13 @@ def build_report(
     *, only: list[str] | None, seed: int, effort: Effort, preset: str, jobs: int, progress: bool
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """(report, seconds per task).  The report holds nothing that depends on time or on the number of workers."""
-    outcomes = run_all(tasks(only), seed, effort, jobs=jobs, progress=progress)
+    outcomes = run_all(tasks(only, effort), seed, effort, jobs=jobs, progress=progress)
     outcomes.sort(key=lambda outcome: (outcome[0].kind, outcome[0].name, outcome[0].detail))
     findings: list[Finding] = [f for task, result, _ in outcomes if task.kind == "algorithm" for f in result]
     judged: list[MutantResult] = [result for task, result, _ in outcomes if task.kind == "mutant"]
     checked = [_statement_json(result) for task, result, _ in outcomes if task.kind == "statement"]
     compared = [entry for task, result, _ in outcomes if task.kind == "comparison" for entry in result]
+    agreed = [entry for task, result, _ in outcomes if task.kind == "agreement" for entry in result]
     found = [entry for task, result, _ in outcomes if task.kind == "errata" for entry in result]
     chosen = {entry.id for entry in implemented(only)}
     report = {
@@ -108,10 +100,11 @@ def build_report(
         "mutants": [plain(asdict(result)) for result in judged],
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
         "statements": checked,
+        "agreements": agreed,
         "comparisons": compared,
         "errata": found,
     }
-    report["failures"] = _failures(findings, judged, checked, compared, found)
+    report["failures"] = _failures(findings, judged, checked, found) + paper_check.failures(agreed, compared)
     report["summary"] = _summary(report)
     seconds = {" ".join(filter(None, (task.kind, task.name, task.detail))): spent for task, _, spent in outcomes}
     return report, seconds
@@ -137,14 +130,12 @@ def _failures(
     findings: list[Finding],
     judged: list[MutantResult],
     checked: list[dict[str, Any]],
-    compared: list[dict[str, Any]],
     found: list[dict[str, Any]],
 ) -> list[str]:
     """What makes the run fail: one line each."""
     lines = [f"{f.algorithm}: {f.check} violated: {f.detail}" for f in findings if f.unexpected_violation]
     lines += [f"{m.algorithm}: mutant {m.name!r} ({m.kind}) survived" for m in judged if not m.killed]
     lines += [f"{s['id']}: {s['detail']} violated" for s in checked if s["status"] == "violated" and not s["expected"]]
-    lines += [f"{c['id']}: {c['claim']} comes out as {c['holds']}" for c in compared if c["holds"] is not c["expected"]]
     lines += [f"{e['id']}: the erratum's evidence no longer stands" for e in found if not e["stands"]]
     return lines
 
@@ -168,6 +159,9 @@ def _summary(report: dict[str, Any]) -> str:
         )
         false = sum(not c["holds"] for c in report["comparisons"])
         parts.append(f"comparisons of rates decided: {len(report['comparisons'])}, of which {false} do not hold as printed")
+        if report["agreements"]:
+            differ = sum(not a["verdict"].startswith("same") for a in report["agreements"])
+            parts.append(f"printed rates checked against derivations: {len(report['agreements'])}, of which {differ} differ")
         parts.append(f"errata re-checked: {len(report['errata'])}")
     parts.append("nothing unexpected" if not report["failures"] else f"{len(report['failures'])} FAILURES")
     return "; ".join(parts)

@@ -440,6 +440,7 @@ _CONVEX: tuple[Statement, ...] = (
             "T_i makes the first term as small as the third; D_i = 2L_f/λ_i and r̂ ≤ L_f.",
         ),
         algorithms=("P0.A3",),
+        errata=("P0.(6)",),
     ),
     Statement(
         "P0.T9.tail",
@@ -509,6 +510,10 @@ _CONVEX: tuple[Statement, ...] = (
             "ηn^{3p}R̃²(…)^{2(k−1)/k}, larger than everything else.  It is left out here, as in print.",
         ),
         algorithms=("P0.A3",),
+        errata=(
+            "P0.Thm10.R",
+            "P0.Thm10.noise",
+        ),
     ),
     Statement(
         "P0.T10",
@@ -530,6 +535,10 @@ _CONVEX: tuple[Statement, ...] = (
             "D/√n would need η ≤ D/(n^pL_f²), and a factor R̃ to have the right unit.",
         ),
         algorithms=("P0.A3",),
+        errata=(
+            "P0.Thm10.stepsize",
+            "P0.Thm10.noise",
+        ),
     ),
     Statement(
         "P0.T1",
@@ -552,6 +561,10 @@ _CONVEX: tuple[Statement, ...] = (
             "W₂ = {w in W: ‖w − w₁‖ ≤ D₂} is empty with probability near 1.",
         ),
         algorithms=("P0.A3",),
+        errata=(
+            "P0.Thm10.stepsize",
+            "P0.Alg3.phase1",
+        ),
     ),
     Statement(
         "P0.S4.rate",
@@ -567,6 +580,7 @@ _CONVEX: tuple[Statement, ...] = (
         follows_from=("P0.T1",),
         steps=("Theorem 1 has √(d log(1/δ)); the root is possibly an extraction loss.",),
         algorithms=("P0.A3",),
+        errata=("P0.Sec4.rate",),
     ),
     Statement(
         "P0.R1",
@@ -658,6 +672,7 @@ _GROWTH: tuple[Statement, ...] = (
         derived=PER_DIAMETER,
         follows_from=("P0.T10",),
         steps=("Theorem 10 as printed, divided by D, has log(1/δ) as well.",),
+        errata=("P0.Thm11.log",),
     ),
     Statement(
         "P0.T11",
@@ -781,6 +796,7 @@ _GROWTH: tuple[Statement, ...] = (
         hidden="logarithms",
         follows_from=("P0.TAB1.r5.upper",),
         steps=("Table 1 has (1/√n + √d/(εn))^{θ/(θ−1)} for the same paper, without (k−1)/k.",),
+        errata=("P0.Rem3.rate",),
     ),
     Statement(
         "P0.R3.strong",
@@ -811,6 +827,7 @@ _GROWTH: tuple[Statement, ...] = (
         hidden="logarithms; r̃_{2k}, of order √d at least",
         follows_from=("P0.T2",),
         algorithms=("P0.A4",),
+        errata=("P0.Ex1.moment",),
     ),
     Statement(
         "P0.EX2",
@@ -983,6 +1000,7 @@ _SHUFFLED: tuple[Statement, ...] = (
         follows_from=("P0.T6.local",),
         steps=("σ₁√(T/n); independent noises of one scale add up to one noise, so a batch may draw it at once.",),
         algorithms=("P0.A6",),
+        errata=("P0.Alg6.variance",),
     ),
     Statement(
         "P0.T6.privacy",
@@ -1001,6 +1019,7 @@ _SHUFFLED: tuple[Statement, ...] = (
             "Fewer records than Lemma 6 needs: ε₀ ≲ ε already, no amplification is wanted.",
         ),
         algorithms=("P0.A6", "P0.A7"),
+        errata=("P0.Thm6.range",),
     ),
     Statement(
         "P0.L7.bias",
@@ -1066,6 +1085,7 @@ _SHUFFLED: tuple[Statement, ...] = (
             "With the noise its privacy proof needs, a factor √log(n/δ) at the second term; the box's noise gives the print.",
         ),
         algorithms=("P0.A6",),
+        errata=("P0.Alg6.variance",),
     ),
     Statement(
         "P0.T6.box",
@@ -1130,7 +1150,14 @@ _SHUFFLED: tuple[Statement, ...] = (
 
 
 def _row(
-    number: int, side: str, who: str, rate: str, where: tuple[str, ...], derived: str | None = None, note: str = ""
+    number: int,
+    side: str,
+    who: str,
+    rate: str,
+    where: tuple[str, ...],
+    derived: str | None = None,
+    note: str = "",
+    erratum: str = "",
 ) -> Statement:
     return Statement(
         f"P0.TAB1.r{number}.{side}",
@@ -1144,6 +1171,7 @@ def _row(
         derived=derived or rate,
         hidden="log(1/δ), smoothness, strong convexity, D, and logarithms under Õ",
         steps=(note,) if note else (),
+        errata=(erratum,) if erratum else (),
     )
 
 
@@ -1164,6 +1192,7 @@ _TABLE: tuple[Statement, ...] = (
         (),
         "1/n + d/(n*eps)**2",
         "1/√n exceeds the upper bound of the same row; 1/n is meant.",
+        "P0.Table1.Bassily",
     ),
     _row(
         3,
@@ -1180,7 +1209,7 @@ _TABLE: tuple[Statement, ...] = (
     _row(5, "upper", "Asi et al., Su et al., TNC", f"{LIPSCHITZ}**({FAST})", ("theta>1",)),
     _row(5, "lower", "Asi et al., Su et al., TNC", f"{LIPSCHITZ}**({FAST})", ("theta>=2",)),
     _row(6, "upper", "Lowy and Razaviyayn, large Lipschitz constant", f"R2k*{SIZE_BARE}", MOMENT),
-    _row(6, "lower", "Lowy and Razaviyayn, zCDP", f"r*{LOWY_LOST}", MOMENT, f"r*{SIZE_RHO}", ROOT),
+    _row(6, "lower", "Lowy and Razaviyayn, zCDP", f"r*{LOWY_LOST}", MOMENT, f"r*{SIZE_RHO}", ROOT, "P0.Table1.Lowy"),
     _row(
         7,
         "upper",
@@ -1188,7 +1217,7 @@ _TABLE: tuple[Statement, ...] = (
         "r*(1/sqrt(n) + Max((r**(-1/4)*sqrt(d)/(eps*n))**(4*(k-1)/(5*k-1)), (sqrt(d)/(eps*n))**(1-1/k)))",
         MOMENT,
     ),
-    _row(7, "lower", "Lowy and Razaviyayn, zCDP", f"r*{LOWY_LOST}", MOMENT, f"r*{SIZE_RHO}", ROOT),
+    _row(7, "lower", "Lowy and Razaviyayn, zCDP", f"r*{LOWY_LOST}", MOMENT, f"r*{SIZE_RHO}", ROOT, "P0.Table1.Lowy"),
     _row(8, "upper", "Lowy and Razaviyayn, strongly convex", "R2k**2*(1/n + (sqrt(d)/(eps*n))**(2*(1-1/k)))", MOMENT),
     _row(
         8,
@@ -1198,6 +1227,7 @@ _TABLE: tuple[Statement, ...] = (
         MOMENT,
         "r**2*(1/n + (sqrt(d)/(sqrt(rho)*n))**(2*(1-1/k)))",
         ROOT,
+        "P0.Table1.Lowy",
     ),
     _row(9, "upper", "Theorems 2 and 3", f"(R2k*{SIZE_BARE})**({FAST})", GROWING),
     _row(
@@ -1208,6 +1238,7 @@ _TABLE: tuple[Statement, ...] = (
         STEEP,
         f"(r*{SIZE_RHO})**({FAST})",
         "The theorems are for ρ-zCDP; the row lacks the †, and no theorem is for (ε, δ)-DP.",
+        "P0.Table1.dagger",
     ),
     _row(
         10,
@@ -1226,6 +1257,7 @@ _TABLE: tuple[Statement, ...] = (
         STEEP,
         f"(r*{SIZE_RHO})**({FAST})",
         "As row 9.",
+        "P0.Table1.dagger",
     ),
 )
 
@@ -1245,6 +1277,7 @@ _FRONT: tuple[Statement, ...] = (
         follows_from=("P0.T2", "P0.L2"),
         steps=(BRACKET, "An upper bound weaker than Theorem 2, hence true with it."),
         algorithms=("P0.A4",),
+        errata=("P0.Abs.lower",),
     ),
     Statement(
         "P0.ABS.shuffled",
@@ -1260,6 +1293,7 @@ _FRONT: tuple[Statement, ...] = (
         follows_from=("P0.T7",),
         steps=(BRACKET, "The text at hand has (k−1)/(θ−1) for (k−1)/k, an extraction loss."),
         algorithms=("P0.A7",),
+        errata=("P0.Abs.lower",),
     ),
     Statement(
         "P0.ABS.lower",
@@ -1273,6 +1307,7 @@ _FRONT: tuple[Statement, ...] = (
         derived=f"(r*{SIZE_RHO})**({FAST})",
         follows_from=("P0.T4", "P0.T5"),
         steps=(BRACKET, "A lower bound larger than Theorems 4 and 5 prove, and false for large ρ."),
+        errata=("P0.Abs.lower",),
     ),
     Statement(
         "P0.INTRO.a",
@@ -1288,6 +1323,7 @@ _FRONT: tuple[Statement, ...] = (
         follows_from=("P0.T2", "P0.L2"),
         steps=(BRACKET,),
         algorithms=("P0.A4",),
+        errata=("P0.Abs.lower",),
     ),
     Statement(
         "P0.INTRO.b",
@@ -1303,6 +1339,7 @@ _FRONT: tuple[Statement, ...] = (
         follows_from=("P0.T7", "P0.T3"),
         steps=(BRACKET,),
         algorithms=("P0.A5", "P0.A7"),
+        errata=("P0.Abs.lower",),
     ),
     Statement(
         "P0.INTRO.c",
@@ -1316,6 +1353,7 @@ _FRONT: tuple[Statement, ...] = (
         derived=f"(r*{SIZE_RHO})**({FAST})",
         follows_from=("P0.T4", "P0.T5"),
         steps=(BRACKET,),
+        errata=("P0.Abs.lower",),
     ),
     Statement(
         "P0.S2.plain",
@@ -1351,6 +1389,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"(r*{SIZE_RHO})**({FAST})",
         STEEP,
         holds=False,
+        errata=("P0.Abs.lower",),
     ),
     Comparison(
         "P0.C2",
@@ -1413,6 +1452,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "<=",
         "1/n + d/(n*eps)**2",
         holds=False,
+        errata=("P0.Table1.Bassily",),
     ),
     Comparison(
         "P0.C9",
@@ -1459,6 +1499,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"{LIPSCHITZ}**({FAST})",
         GROWING,
         holds=False,
+        errata=("P0.Rem3.rate",),
     ),
     Comparison(
         "P0.C14",
@@ -1478,6 +1519,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "1/n",
         MOMENT,
         holds=False,
+        errata=("P0.Ex2.improve",),
     ),
     Comparison(
         "P0.C16",
@@ -1488,6 +1530,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         SIZE_BARE,
         MOMENT,
         holds=False,
+        errata=("P0.Sec4.rate",),
     ),
     Comparison(
         "P0.C17",
@@ -1552,6 +1595,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"(R2k*{SIZE_BARE})**({FAST})",
         (*GROWING, "r<=r2k", "R2k<=r2k"),
         holds=False,
+        errata=("P0.Sec6.improve",),
     ),
     Comparison(
         "P0.C24",
@@ -1570,6 +1614,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "<=",
         "log(n/delta)**2/n",
         holds=False,
+        errata=("P0.Table1.star",),
     ),
     Comparison(
         "P0.C26",
@@ -1579,6 +1624,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "<=",
         "sqrt(log(1/delta)/n)",
         holds=False,
+        errata=("P0.Thm6.range",),
     ),
     Comparison(
         "P0.C27",
@@ -1588,6 +1634,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "<=",
         "C*sqrt(T*log(1/delta))/(n*eps)",
         holds=False,
+        errata=("P0.Alg6.variance",),
     ),
     Comparison(
         "P0.C28",
@@ -1597,6 +1644,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "<=",
         "sqrt(log(1/delta))",
         holds=False,
+        errata=("P0.Thm3.range",),
     ),
     Comparison(
         "P0.C29",
@@ -1607,6 +1655,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"R2k*{SIZE_BARE}",
         ("k>=2", "eps==sqrt(rho)", "R2k==r"),
         holds=False,
+        errata=("P0.Table1.Lowy",),
     ),
     Comparison(
         "P0.C30",
@@ -1617,5 +1666,6 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"eta**2*n*(L**2 + n*r2k**2*({TAU_LOG})**(2*(1-1/k)))",
         ("k>=2", "r2k<=L"),
         holds=False,
+        errata=("P0.(6)",),
     ),
 )

@@ -299,6 +299,7 @@ STATEMENTS: tuple[Statement, ...] = (
         ),
         algorithms=("P1.A3",),
         explicit=constant_trim_noise_lower,
+        errata=("P1.(2)",),
     ),
     Statement(
         "P1.E2.noise",
@@ -351,6 +352,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P1.L5", "P1.E2"),
         steps=("The root of d times (2) as printed has √n·ε̃ in the denominator, not √(nε̃).",),
         algorithms=("P1.A3",),
+        errata=("P1.(10)",),
     ),
     Statement(
         "P1.L2",
@@ -367,6 +369,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P1.E10",),
         choices={"m": "1", "r": "1/(n*betahat)", "t": "tau*Max(d/n*log(n), sqrt(d/n*log(n)))", "s": "tau*d*log(n)"},
         algorithms=("P1.A3",),
+        errata=("P1.(10)",),
     ),
     Statement(
         "P1.E12",
@@ -405,6 +408,7 @@ STATEMENTS: tuple[Statement, ...] = (
         choices={"E": _TRIM, "T": "beta/mu*log(n)"},
         steps=("In print the root covers everything; it belongs to β/α only.",),
         algorithms=("P1.A3",),
+        errata=("P1.Thm5.root",),
     ),
     Statement(
         "P1.T5",
@@ -491,6 +495,7 @@ STATEMENTS: tuple[Statement, ...] = (
         choices={"E": f"beta*d*sqrt(V*{_LOG}/n)", "s": "sqrt(n*V/log(1/xi))"},
         steps=("Noise for ½ε̃²/(dT)-zCDP is of order 1/ε̃, not 1/√ε̃; the bound is generous by logarithms, T and β.",),
         algorithms=("P1.A4",),
+        errata=("P1.Lem7.budget",),
     ),
     Statement(
         "P1.T7",
@@ -518,6 +523,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P1.E16.step", "P1.L7"),
         choices={"chi": _SOFT},
         algorithms=("P1.A4",),
+        errata=("P1.Lem7.budget",),
     ),
     Statement(
         "P1.E16.step",
@@ -559,6 +565,7 @@ STATEMENTS: tuple[Statement, ...] = (
         choices={"T": f"(D0*sqrt(n)*tilde/(d*sqrt(V*{_LOG})))**(2/3)"},
         steps=("T^{3/2} = D₀√n·ε̃/(d√(v log)); the print has √ε̃ for ε̃.",),
         algorithms=("P1.A4",),
+        errata=("P1.Lem7.budget",),
     ),
     Statement(
         "P1.E17.steps",
@@ -572,6 +579,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P1.E17.choice", "P1.E17"),
         choices={"chi": _CHI},
         algorithms=("P1.A4",),
+        errata=("P1.Lem7.budget",),
     ),
     Statement(
         "P1.E17.choice",
@@ -610,6 +618,7 @@ STATEMENTS: tuple[Statement, ...] = (
         choices={"chi": _CHI, "tilde": _BUDGET},
         steps=("The condition says T ≥ 1, under which χ²/β ≤ D₀χ.",),
         algorithms=("P1.A4",),
+        errata=("P1.Lem7.budget",),
     ),
 )
 
@@ -622,6 +631,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "==",
         "sqrt(d*m)*G/(eps*mu*sqrt(n))",
         holds=False,
+        errata=("P1.Thm2.radius",),
     ),
     Comparison(
         "P1.C2",
@@ -640,6 +650,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "==",
         _BUDGET,
         holds=False,
+        errata=("P1.Thm5.budget",),
     ),
     Comparison(
         "P1.C4",
@@ -650,6 +661,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "tau*d*sqrt(T*log(n))/sqrt(n*tilde)",
         ("tilde<=1",),
         holds=False,
+        errata=("P1.(10)",),
     ),
     Comparison(
         "P1.C5",
@@ -669,6 +681,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"beta*d*sqrt(V*T*{_LOG})/(sqrt(n)*sqrt(tilde))",
         ("tilde<=1", "T>=1", "beta>=1"),
         holds=False,
+        errata=("P1.Lem7.budget",),
     ),
     Comparison(
         "P1.C7",
@@ -678,6 +691,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "==",
         "sqrt(beta/mu)*tau*d*log(n)/(mu*sqrt(n)*tilde)",
         holds=False,
+        errata=("P1.Thm5.root",),
     ),
     Comparison(
         "P1.C8",

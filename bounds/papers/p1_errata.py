@@ -178,7 +178,8 @@ def errata() -> tuple[Erratum, ...]:
             "typo",
             "ε̃ = √(2 log(1/δ)) + 2ε − √(2 log(1/δ))",
             "The first root must cover 2ε as well; as printed ε̃ = 2ε, and ½ε̃²-zCDP is then far from (ε, δ).  The Taylor "
-            f"expansion that follows uses the right form.  {LOST}",
+            "expansion that follows uses the right form; its order ε/√log(1/δ) needs ε ≤ log(1/δ), beyond which ε̃ is of order √ε.  "
+            f"{LOST}",
             _tilde_epsilon_gap,
             epsilon=1.0,
             delta=1e-5,

@@ -236,6 +236,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived=_OPTIMAL,
         follows_from=("P2.TAB1.r6",),
         steps=("The root covers d only, as in Table I.",),
+        errata=("P2.Intro.lower",),
     ),
     Statement(
         "P2.INTRO.simple",
@@ -435,6 +436,10 @@ STATEMENTS: tuple[Statement, ...] = (
             "For means with directional moments that order is necessary by the work cited as [55]; not re-proved here.",
             "√d(√d/(nε))^{1−1/p}, larger by d^{1/(2p)}, belongs to moments bounded along basis vectors, (5), or of the norm.",
         ),
+        errata=(
+            "P2.Thm1.class",
+            "P2.Thm1.log",
+        ),
     ),
     Statement(
         "P2.T1.limit",
@@ -472,6 +477,7 @@ STATEMENTS: tuple[Statement, ...] = (
         ),
         algorithms=("P2.A1",),
         explicit=explicit.excess_risk_upper,
+        errata=("P2.Lem3",),
     ),
     # -------------------------------------------------------------------------------------------- simple clipping
     Statement(
@@ -608,6 +614,7 @@ STATEMENTS: tuple[Statement, ...] = (
             "(67) has one logarithm in the second term, (17) has two.",
         ),
         algorithms=_BOTH,
+        errata=("P2.(17)",),
     ),
     Statement(
         "P2.E68",
@@ -674,6 +681,7 @@ STATEMENTS: tuple[Statement, ...] = (
         choices={"R": "sqrt(d)*(n*sqrt(rho)/sqrt(d))**(1/p)"},
         steps=("Rd·ln n/n is √(ρd)·ln n times the second term: the print drops it; (73) has it again.",),
         algorithms=_BOTH,
+        errata=("P2.(72)",),
     ),
     Statement(
         "P2.T4",
@@ -930,6 +938,7 @@ STATEMENTS: tuple[Statement, ...] = (
             "(34) is false: whenever the noise of a group exceeds the distance from c₁ to the mean, the output is c₁ (P2.O5).",
         ),
         algorithms=_ITERATIVE,
+        errata=("P2.Lem9.bias",),
     ),
     Statement(
         "P2.L9.G",
@@ -948,6 +957,7 @@ STATEMENTS: tuple[Statement, ...] = (
             "The square of (33): the bracket is squared too, ln(1/β) is of order d ln n, and the noise is part of E already.",
         ),
         algorithms=_ITERATIVE,
+        errata=("P2.(35)",),
     ),
     Statement(
         "P2.E103",
@@ -961,6 +971,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P2.L9.G", "P2.E32"),
         choices=_BUDGET,
         algorithms=_ITERATIVE,
+        errata=("P2.(35)",),
     ),
     Statement(
         "P2.E107",
@@ -984,6 +995,10 @@ STATEMENTS: tuple[Statement, ...] = (
             "The last line replaces ln(T/δ) by ln n + ln d, which drops a ln(1/δ).",
         ),
         algorithms=_ITERATIVE,
+        errata=(
+            "P2.(35)",
+            "P2.(104)",
+        ),
     ),
     Statement(
         "P2.E106",
@@ -1027,6 +1042,7 @@ STATEMENTS: tuple[Statement, ...] = (
             "It is not the proof alone that fails: at these choices Algorithm 3 returns its start in every step, P2.O5.",
         ),
         algorithms=_ITERATIVE,
+        errata=("P2.Thm7.start",),
     ),
     Statement(
         "P2.CONCLUSION.simple",
@@ -1247,6 +1263,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         _OPTIMAL,
         _RANGE,
         holds=False,
+        errata=("P2.Intro.lower",),
     ),
     Comparison(
         "P2.C7",
@@ -1284,6 +1301,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         _OPTIMAL,
         ("p>2", "eps<=1", "eps>=1/sqrt(d)", "n>=d**(2*(p-1)/(p-2))"),
         holds=False,
+        errata=("P2.Sec5.suboptimal",),
     ),
     Comparison(
         "P2.C11",
@@ -1371,6 +1389,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"({_T4})*log(n)",
         ("p>=2", "eps<=1/sqrt(d)"),
         holds=False,
+        errata=("P2.Thm1.log",),
     ),
     Comparison(
         "P2.C27",
@@ -1417,6 +1436,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "log(n) + log(d)",
         ("T<=n**2", "T>=1"),
         holds=False,
+        errata=("P2.(107).delta",),
     ),
     Comparison(
         "P2.C33",
@@ -1427,6 +1447,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "sqrt(d*log(n)/n) + sqrt(d)*(sqrt(d)/(n*sqrt(rho)))**(1-1/p)",
         ("p>=2", "rho<=1/d"),
         holds=False,
+        errata=("P2.(72)",),
     ),
     Comparison("P2.C34", "Conclusion", "Iterative updating further improves the bound.", _OPTIMAL, "<=", _SIMPLE, _RANGE),
     Comparison(
@@ -1438,6 +1459,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         _DIRECTIONAL,
         _RANGE,
         holds=False,
+        errata=("P2.Thm1.class",),
     ),
     Comparison(
         "P2.C36",
@@ -1448,6 +1470,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "sqrt(d/n) + (d/(n*eps))**((p-1)/(2*p-1))",
         ("p>=2", "eps<=1", "n*eps>=d"),
         holds=False,
+        errata=("P2.Thm1.class",),
     ),
     Comparison("P2.C37", "ours", "P2.O3's rate is never above the paper's optimal one.", _DIRECTIONAL, "<=", _OPTIMAL, _P),
 )

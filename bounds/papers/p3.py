@@ -240,6 +240,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P3.T7",),
         steps=("Theorem 7 has d^{(1+2v)/(1+v)}; the printed power belongs to Theorem 7's printed τ, see P3.T7.tau.",),
         algorithms=("P3.A2",),
+        errata=("P3.Intro.strong",),
     ),
     Statement(
         "P3.INTRO.c",
@@ -256,6 +257,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P3.T6",),
         steps=("The exponent (1+v)/(1+v) of the first term is v/(1+v) in Theorem 6.",),
         algorithms=("P3.A2",),
+        errata=("P3.Intro.convex",),
     ),
     Statement(
         "P3.INTRO.d",
@@ -442,6 +444,7 @@ STATEMENTS: tuple[Statement, ...] = (
         hidden="log(1/ξ) and log(1/δ)",
         follows_from=("P3.T1",),
         algorithms=("P3.A1",),
+        errata=("P3.Thm1.optimal",),
     ),
     Statement(
         "P3.L16",
@@ -634,6 +637,7 @@ STATEMENTS: tuple[Statement, ...] = (
             "So the power u² holds for u ≥ 1 only; with u inside τ the rate is P3.O3.",
         ),
         algorithms=("P3.A2",),
+        errata=("P3.Thm6.moment",),
     ),
     Statement(
         "P3.T6.combined",
@@ -647,6 +651,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived=f"D*(1+u)*{X} + D/R**2*u**2*{CUBE}",
         hidden=f"{LOGS}, u and R",
         algorithms=("P3.A2",),
+        errata=("P3.Thm6.combined",),
     ),
     Statement(
         "P3.O3",
@@ -687,6 +692,7 @@ STATEMENTS: tuple[Statement, ...] = (
             "1/log((α+β)²/(α²+β²+αβ)) ≍ (α+β)²/(αβ).",
         ),
         algorithms=("P3.A2",),
+        errata=("P3.Thm7.iterations",),
     ),
     Statement(
         "P3.T7.tau",
@@ -702,6 +708,7 @@ STATEMENTS: tuple[Statement, ...] = (
         choices={"tau": "(u*eps*n/d**(3/2))**(1/(1+v))"},
         follows_from=("P3.T3.square",),
         algorithms=("P3.A2",),
+        errata=("P3.Thm7.tau",),
     ),
     Statement(
         "P3.T3.square",
@@ -821,7 +828,7 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement(
         "P3.S5.gap8",
         "Section 5",
-        "lower",
+        "lemma",
         "printed",
         "Theorem 8's two rates differ by O(d^{v/(1+v)}).",
         "after Theorem 9",
@@ -834,7 +841,7 @@ STATEMENTS: tuple[Statement, ...] = (
     Statement(
         "P3.S5.gap9",
         "Section 5",
-        "lower",
+        "lemma",
         "printed",
         "Theorem 9's two rates differ by O(d^{v/(2(1+v))}).",
         "after Theorem 9",
@@ -913,6 +920,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P3.L26", "P3.T1.at"),
         steps=("The largest of d Laplace variables brings log d, which (55) omits and B contains.",),
         algorithms=("P3.A5",),
+        errata=("P3.Thm10.dimension",),
     ),
     Statement(
         "P3.T10",
@@ -979,6 +987,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P3.L27.packing", "P3.L28"),
         steps=("Lemma 28 gives log|Θ| ≍ s* log(d/s*), not s* log d; the printed rate follows from P3.O4 all the same.",),
         algorithms=("P4.G",),
+        errata=("P3.Thm11.packing",),
     ),
     Statement(
         "P3.T11.approx",
@@ -1220,6 +1229,7 @@ STATEMENTS: tuple[Statement, ...] = (
         ),
         algorithms=("P3.A6",),
         explicit=strongly_convex_risk_upper,
+        errata=("P3.Lem18.beta",),
     ),
     Statement(
         "P3.T3.sampling",
@@ -1453,6 +1463,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived="lam*log(d/xi)",
         steps=("Union bound over P(|wᵢ| ≥ λt) = e^{−t}.",),
         explicit=explicit.laplace_max_upper,
+        errata=("P3.Lem26",),
     ),
     Statement(
         "P3.L27.packing",
@@ -1478,6 +1489,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived="u**(2/(1+v))*(s*log(d/s)/(eps*n))**(2*v/(1+v))",
         choices={"q": "s*log(d/s)/(n*eps)"},
         follows_from=("P3.L27.packing", "P3.L14", "P3.L28"),
+        errata=("P3.Thm11.packing",),
     ),
     Statement(
         "P3.L27.approx",
@@ -1515,6 +1527,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"{MEAN_LOWER}*log(1/xi)",
         (*PRIVATE, "n*eps>=1", "delta<=eps"),
         holds=False,
+        errata=("P3.Thm1.optimal",),
     ),
     Comparison(
         "P3.C2",
@@ -1535,6 +1548,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         MEAN_LAPLACE,
         PRIVATE,
         holds=False,
+        errata=("P3.Thm1.optimal",),
     ),
     Comparison("P3.C5", "Remark 1", "Laplace noise does at least as well.", MEAN_LAPLACE, "<=", MEAN, PRIVATE),
     Comparison("P3.C6", "Remark 1", "For v = u = 1 the rate is 1/√(nε).", "(1/(n*eps))**(1/2)", "==", "1/sqrt(n*eps)"),
@@ -1555,6 +1569,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         STRONG,
         PRIVATE,
         holds=False,
+        errata=("P3.Intro.strong",),
     ),
     Comparison(
         "P3.C9",
@@ -1565,6 +1580,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"d**((1+4*v)/(2+2*v))/(eps*n) + {CUBE}",
         PRIVATE,
         holds=False,
+        errata=("P3.Intro.convex",),
     ),
     Comparison(
         "P3.C10",
@@ -1575,6 +1591,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"u**(2/(1+v))*{STRONG}",
         PRIVATE,
         holds=False,
+        errata=("P3.Thm7.tau",),
     ),
     Comparison(
         "P3.C11",
@@ -1585,6 +1602,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"{STRONG_FACTOR}*{STRONG}",
         (*PRIVATE, "mu<=beta"),
         holds=False,
+        errata=("P3.Thm7.iterations",),
     ),
     Comparison(
         "P3.C12",
@@ -1666,6 +1684,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         CONVEX,
         (*PRIVATE, "n*eps>=sqrt(d)"),
         holds=False,
+        errata=("P3.Thm6.moment",),
     ),
     Comparison(
         "P3.C21",
@@ -1685,6 +1704,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "u**2",
         V,
         holds=False,
+        errata=("P3.Thm6.moment",),
     ),
     Comparison(
         "P3.C23",
@@ -1713,6 +1733,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         f"{X} + {CUBE}",
         (*PRIVATE, "n*eps>=1"),
         holds=False,
+        errata=("P3.Thm6.combined",),
     ),
     Comparison(
         "P3.C26",
@@ -1749,6 +1770,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         STRONG_PURE,
         (*PRIVATE, "n*eps>=u**(1/v)*sqrt(log(1/delta))*d**((1+2*v)/(2*v))"),
         holds=False,
+        errata=("P3.Thm8.delta",),
     ),
     Comparison(
         "P3.C30",
@@ -1768,6 +1790,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         CONVEX_PURE,
         (*PRIVATE, "n*eps>=sqrt(d*log(1/delta))"),
         holds=False,
+        errata=("P3.Thm9.delta",),
     ),
     Comparison(
         "P3.C32",
@@ -1778,6 +1801,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         STRONG_PURE,
         (*PRIVATE, "s<=d", "n*eps>=sqrt(s*log(d)*log(1/delta))"),
         holds=False,
+        errata=("P3.Thm11.delta",),
     ),
     Comparison(
         "P3.C33",
@@ -1828,10 +1852,9 @@ COMPARISONS: tuple[Comparison, ...] = (
         "abstract; Section 6",
         "… with logarithms the factor is not O(s*).",
         SPARSE,
-        "<=",
+        "not <=",
         f"s*{SPARSE_APPROX}",
         (*PRIVATE, "s>=1"),
-        holds=False,
     ),
     Comparison(
         "P3.C39",
@@ -1851,6 +1874,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "u**(2/(1+v))*(s*log(d/s)/(eps*n))**(2*v/(1+v))",
         (*V, "s>=1", "s<=d/2"),
         holds=False,
+        errata=("P3.Thm11.packing",),
     ),
     Comparison(
         "P3.C41",
@@ -1879,6 +1903,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "(mu+beta)**2*(D+1)**2/(mu**2*beta**2)",
         ("mu<=beta",),
         holds=False,
+        errata=("P3.Lem18.beta",),
     ),
     Comparison(
         "P3.C44",
@@ -1889,6 +1914,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "d**((1+2*v)/(2+2*v))*(T/(eps*n))**(v/(1+v))",
         (*PRIVATE, "T>=1"),
         holds=False,
+        errata=("P3.Lem20.tau",),
     ),
     Comparison(
         "P3.C45",
@@ -1907,6 +1933,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "lam*log(T*s/xi)",
         ("s>=1", "T>=1"),
         holds=False,
+        errata=("P3.Thm10.dimension",),
     ),
     Comparison(
         "P3.C47",

@@ -1659,6 +1659,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         _DISTANCE,
         _K,
         holds=False,
+        errata=("P4.Challenge3",),
     ),
     Comparison(
         "P4.C20",
@@ -1669,6 +1670,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         "R*G**k*C**(1-k)",
         ("k>=2", "R<=D"),
         holds=False,
+        errata=("P4.C3.bias",),
     ),
     Comparison(
         "P4.C21",

@@ -68,6 +68,8 @@ HARMLESS: list[tuple[Callable[..., Gap], dict[str, Any]]] = [
     (module._strongly_convex_row_gap, {"n": 1e4, "d": 1.0, "constant": 1000.0}),
     (module._heavy_tailed_row_gap, {"n": 1e4, "k": 2.0, "constant": 1000.0}),
     (module._star_gap, {"n": 1e3, "delta": 1e-9, "power": 2.0}),
+    (module._half_the_records_gap, {"n": 1e12, "epsilon": 1.0, "k": 2.0, "theta": 2.0, "constant": 1000.0}),
+    (module._private_example_gap, {"n": 1e12, "d": 1.0, "epsilon": 1.0, "k": 2.0, "constant": 1000.0}),
     (equality_gap, {"left": 4.0, "right": 4.0}),
 ]
 
