@@ -6,7 +6,8 @@
            have a large bias.  W_loc is the set that P4's Algorithm 2 returns (ε = 1, its noise drawn), so that all is as in a run.
 `solvers`  single and double output perturbation at equal ε: mean distance to u* = argmin_W F̂_λ and mean excess population
            risk, with 95 % intervals of the means; every solver with the C that minimises its own bound, and double output
-           perturbation also with the C of single.
+           perturbation also with the C of single.  λ is 4G/√n (weak), or such that the noise of single is a tenth of the
+           radius of W (strong).
 `bound`    mean excess risk of localised single output perturbation beside its explicit bound, and the slope in log n.
 `tuning`   the constants of the tuned preset: risk for several clips and curvatures, as a multiple of the best in the same cell.
 `speed`    a whole run at n = 10⁶, d = 10: seconds, and as a multiple of one mean gradient of the same records.
@@ -136,15 +137,15 @@ def regression(d: int, order: float) -> tuple[Callable[[np.random.Generator, int
     return sample, bound
 
 
-def solver_row(n: int, d: int, epsilon: float, order: float, runs: int) -> Row:
+def solver_row(weighting: str, n: int, d: int, epsilon: float, order: float, runs: int) -> Row:
     sample, moment = regression(d, order)
     domain, loss = Ball(np.zeros(d), 1.0), Absolute()
     assumption = assumption_for(domain, np.zeros(d), moment_order=order, moment_bound=moment)
-    weight = moment / math.sqrt(n) * 4
     clips = {
         solver: best_clip(assumption, size=n, kappa=0.05, spend=PureDP(epsilon), solver=solver)
         for solver in ("single", "double")
     }
+    weight = 4 * moment / math.sqrt(n) if weighting == "weak" else 10 * 2 * clips["single"] * d / (n * epsilon)
     test = sample(np.random.default_rng(1), 100_000)
     center = without_extension(loss, test, domain, 1e-3 * moment)
     least = loss.mean_value(center, test)
@@ -164,7 +165,7 @@ def solver_row(n: int, d: int, epsilon: float, order: float, runs: int) -> Row:
             point, _ = run(solver, data, rng, loss=loss, domain=domain, weight=weight, epsilon=epsilon, kappa=0.05, **own)
             distances[name].append(float(np.linalg.norm(point - u)))
             risks[name].append(loss.mean_value(point, test) - least)
-    row: Row = {"n": n, "d": d, "epsilon": epsilon, "k": order}
+    row: Row = {"weighting": weighting, "n": n, "d": d, "epsilon": epsilon, "k": order}
     for name in solvers:
         row[f"distance {name}"] = mean_with_interval(distances[name])
         row[f"risk {name}"] = mean_with_interval(risks[name])
@@ -178,9 +179,10 @@ def mean_with_interval(values: list[float]) -> list[float]:
 
 def solver_tasks(runs: int) -> dict[str, Callable[[], Row]]:
     return {
-        f"solvers n={n} d={d} epsilon={epsilon} k={order} runs={runs}": joblib.delayed(solver_row)(
-            n, d, epsilon, order, runs
+        f"solvers {weighting} n={n} d={d} epsilon={epsilon} k={order} runs={runs}": joblib.delayed(solver_row)(
+            weighting, n, d, epsilon, order, runs
         )
+        for weighting in ("weak", "strong")
         for n in (1000, 10_000)
         for d in (2, 10)
         for epsilon in (0.5, 2.0)
@@ -374,18 +376,18 @@ def show_bias(rows: list[Row]) -> None:
 
 def show_solvers(rows: list[Row]) -> None:
     for row in rows:
-        print(f"n = {row['n']}, d = {row['d']}, ε = {row['epsilon']}, k = {row['k']}")
+        print(f"λ {row['weighting']}, n = {row['n']}, d = {row['d']}, ε = {row['epsilon']}, k = {row['k']}")
         for kind in ("distance", "risk"):
             parts = [f"{name} {row[f'{kind} {name}'][0]:.4f} ± {row[f'{kind} {name}'][1]:.4f}" for name in SOLVERS]
             print(f"  {kind:9}" + ", ".join(parts))
-    resolved = [row for row in rows if row["distance single"][0] <= 0.25]
-    for cells, which in ((rows, "all"), (resolved, "single within a quarter of the ball's radius of u*")):
+    for weighting in ("weak", "strong"):
+        cells = [row for row in rows if row["weighting"] == weighting]
         for kind in ("distance", "risk"):
             for name in SOLVERS[1:]:
                 ratios = [row[f"{kind} {name}"][0] / row[f"{kind} single"][0] for row in cells]
                 print(
-                    f"{kind}, {name} / single: {min(ratios):.2f} to {max(ratios):.2f}, median {np.median(ratios):.2f} "
-                    f"({len(cells)} cells: {which})"
+                    f"λ {weighting}: {kind}, {name} / single: {min(ratios):.2f} to {max(ratios):.2f}, "
+                    f"median {np.median(ratios):.2f} in {len(cells)} cells"
                 )
 
 

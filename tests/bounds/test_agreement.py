@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from bounds import certificates, comparisons, errata, theorems
+from bounds import Undecided, certificates, comparisons, errata, theorems
+from bounds import agreement as module
 from bounds.agreement import agreement
 from bounds.statements import Kind, Statement
 
@@ -51,11 +52,14 @@ def test_which_side_claims_more() -> None:
         assert found.claims_more is not claims_more
 
 
-def test_undecided() -> None:
-    found = agreement(statement("log(n/G)", "log(n)"))  # G may be as large as n
+def test_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise Undecided("no multipliers, no path")
+
+    monkeypatch.setattr(module, "compare", refuse)
+    found = agreement(statement(RATE, RATE))
     assert found is not None
-    assert (found.verdict, found.claims_more) == ("undecided", False)
-    assert "not known to be at least one" in found.reason
+    assert (found.verdict, found.claims_more, found.reason) == ("undecided", False, "no multipliers, no path")
 
 
 @pytest.mark.parametrize(("printed", "derived"), [(None, RATE), (RATE, None)])
