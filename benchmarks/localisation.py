@@ -33,8 +33,6 @@ import numpy as np
 from refimpl.channel import run
 from refimpl.claims import PureDP
 from refimpl.domains import Ball, Domain
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import accuracy_for, accuracy_lower, minimise
 from refimpl.losses import Absolute, Affine, Loss, Quadratic, parse_loss
 from refimpl.problems import (
     GaussianFeatures,
@@ -46,66 +44,16 @@ from refimpl.problems import (
     StudentT,
 )
 from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.localise import localise
 from refimpl.pure_dp.plan import Plan, best_clip
 from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
 from refimpl.pure_dp.single import single_output_perturbation
 from refimpl.pure_dp.tuned import tuned_plan
+from verification.second_stage import bias_row, mean_with_interval, without_extension
 
 Row = dict[str, Any]
 
 
-def exact_minimiser(loss: Loss, data: np.ndarray, domain: Domain, weight: float, lipschitz: float) -> np.ndarray:
-    """The minimiser to within 1e-3·C/(λn), or as close as floats allow."""
-    problem = Problem(loss, data, domain, lipschitz, weight, np.zeros(domain.dimension))
-    goal = accuracy_for(lipschitz=lipschitz, weight=weight, size=len(data), kappa=1e-3)
-    return minimise(problem, max(goal, 2 * accuracy_lower(problem))).point
-
-
-def without_extension(loss: Loss, data: np.ndarray, domain: Domain, weight: float) -> np.ndarray:
-    """u*: a C that no record exceeds makes the extension the loss itself."""
-    return exact_minimiser(loss, data, domain, weight, 1.01 * float(loss.lipschitz_upper(data, domain).max()))
-
-
 # ------------------------------------------------------------------------------------------------------------------- bias
-
-
-def biased_data(name: str, n: int, d: int, rng: np.random.Generator) -> tuple[Loss, np.ndarray]:
-    """One record in ten is steep, all of these in the same direction."""
-    steep = rng.random(n) < 0.1
-    direction = np.ones(d) / math.sqrt(d)
-    features = rng.normal(size=(n, d)) / math.sqrt(d)
-    features[steep] += 8 * direction
-    match name:
-        case "affine":
-            return Affine(), features
-        case "absolute":
-            return Absolute(), np.column_stack([features, np.where(steep, -100.0, 0.0)])
-        case "quadratic":
-            features[steep] = 8 * direction
-            return Quadratic(np.eye(d)), features
-    raise ValueError(name)
-
-
-def bias_row(name: str, n: int, d: int, share: float, seed: int) -> Row:
-    """λ such that the bias is that share of the radius of W, roughly."""
-    rng = np.random.default_rng(seed)
-    loss, data = biased_data(name, n, d, rng)
-    domain, lipschitz = Ball(np.zeros(d), 1.0), 1.0
-    weight = 0.1 * 7 / share
-    u = without_extension(loss, data, domain, weight)
-    v = exact_minimiser(loss, data, domain, weight, lipschitz)
-    local, _ = run(
-        localise, data, rng, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, failure=0.05, epsilon=0.5
-    )
-    row: Row = {"loss": name, "n": n, "d": d, "radius": local.radius, "u_inside": bool(local.contains(u))}
-    row["before"] = float(np.linalg.norm(v - u))
-    for reading, inner in (("A", domain), ("B", local)):
-        problem = Problem(loss, data, inner, lipschitz, weight, np.zeros(d), local)
-        goal = accuracy_for(lipschitz=lipschitz, weight=weight, size=n, kappa=1e-2)
-        point = minimise(problem, max(goal, 2 * accuracy_lower(problem))).point
-        row[f"after_{reading}"] = float(np.linalg.norm(point - u))
-    return row
 
 
 def bias_tasks(runs: int) -> dict[str, Callable[[], Row]]:
@@ -170,11 +118,6 @@ def solver_row(weighting: str, n: int, d: int, epsilon: float, order: float, run
         row[f"distance {name}"] = mean_with_interval(distances[name])
         row[f"risk {name}"] = mean_with_interval(risks[name])
     return row
-
-
-def mean_with_interval(values: list[float]) -> list[float]:
-    """The mean and the half-width of its 95 % interval."""
-    return [float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / math.sqrt(len(values))]
 
 
 def solver_tasks(runs: int) -> dict[str, Callable[[], Row]]:

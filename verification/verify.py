@@ -15,8 +15,8 @@ from tqdm import tqdm
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
 from refimpl.catalogue import algorithm
-from verification import html, mutants, paper_check, statements
-from verification.check import FULL, Effort, MutantResult, honest_findings, implemented, judge_mutant
+from verification import html, mutants, paper_check, second_stage, statements
+from verification.check import FULL, QUICK, Effort, MutantResult, honest_findings, implemented, judge_mutant
 from verification.report import Finding, number, plain, table
 
 
@@ -39,6 +39,7 @@ def tasks(only: list[str] | None, effort: Effort) -> list[Task]:
         work += [Task("agreement", paper) for paper in paper_check.PAPERS if effort == FULL]
         work += [Task("comparison", paper) for paper in paper_check.PAPERS]
         work += [Task("statement", trial.id, trial.reading) for trial in statements.TRIALS]
+        work.append(Task("study", "second stage"))
         work.append(Task("errata", "errata"))
     return work
 
@@ -53,6 +54,8 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
         result = list(honest_findings(algorithm(task.name), seed, effort))
     elif task.kind == "statement":
         result = statements.run(next(t for t in statements.TRIALS if (t.id, t.reading) == (task.name, task.detail)))
+    elif task.kind == "study":
+        result = second_stage.study(seed, runs=effort.runs // 5 if effort == QUICK else effort.runs // 10)
     elif task.kind == "comparison":
         result = paper_check.compared(task.name)
     elif task.kind == "agreement":
@@ -92,19 +95,22 @@ def build_report(
     compared = [entry for task, result, _ in outcomes if task.kind == "comparison" for entry in result]
     agreed = [entry for task, result, _ in outcomes if task.kind == "agreement" for entry in result]
     found = [entry for task, result, _ in outcomes if task.kind == "errata" for entry in result]
+    studied = next((result for task, result, _ in outcomes if task.kind == "study"), None)
     chosen = {entry.id for entry in implemented(only)}
-    report = {
+    report: dict[str, Any] = {
         "preset": preset,
         "seed": seed,
         "findings": [finding.to_json() for finding in findings],
         "mutants": [plain(asdict(result)) for result in judged],
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
+        "second_stage": studied,
         "statements": checked,
         "agreements": agreed,
         "comparisons": compared,
         "errata": found,
     }
     report["failures"] = _failures(findings, judged, checked, found) + paper_check.failures(agreed, compared)
+    report["failures"] += second_stage.failures(studied) if studied else []
     report["summary"] = _summary(report)
     seconds = {" ".join(filter(None, (task.kind, task.name, task.detail))): spent for task, _, spent in outcomes}
     return report, seconds
