@@ -17,9 +17,10 @@ statements hide them.  Scales that the language does not name are one.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -28,12 +29,12 @@ import sympy
 from bounds.compare import Dominance, Undecided, compare
 from bounds.derive import simplify
 from bounds.errata import errata
-from bounds.expressions import Expression, names_in, read_comparisons, read_expression, rebuild
+from bounds.expressions import Expression, names_in, positive_symbol, read_comparisons, read_expression, rebuild
 from bounds.problem import build_problem
 from bounds.questions import Crossover, crossover, worst_factor
 from bounds.rates import Rate, parse_rate
-from bounds.rational import evaluate
-from bounds.regimes import STRUCTURAL
+from bounds.rational import evaluate, to_element
+from bounds.regimes import STRUCTURAL, parse_conditions
 from bounds.statements import Statement
 from bounds.theorems import theorem, theorems
 from refimpl.validation import InputError
@@ -99,6 +100,7 @@ class Source:
     readings: tuple[Reading, ...]
     choices: Mapping[str, str]
     assumes: str
+    where: tuple[str, ...]  # beyond the group's regime
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Row:
     sources: tuple[Source, ...]
 
     @property
-    def sound(self) -> bool:
+    def derived(self) -> bool:
         """Whether some statement has this rate as derived; a rate that is only printed is not relied upon."""
         return any("derived" in source.readings for source in self.sources)
 
@@ -186,29 +188,53 @@ def _readable(rate: Rate, group: Group) -> Rate:
     return simplify(rate, group.where, logs=group.logs).rate if len(rate.text) > LONG else rate
 
 
-def rows_of(group: Group) -> tuple[Row, ...]:
-    """The group's rates, upper bounds first; statements with the same rate under the same conditions share a row."""
-    found: dict[tuple[str, str, tuple[str, ...]], tuple[Rate, list[Source]]] = {}
+def _form(rate: Rate, group: Group) -> str:
+    """The rate's monomials: two rates with the same form are the same up to constants."""
+    problem = build_problem(rate, Rate("1", sympy.Integer(1)), where=group.where, logs=group.logs)
+    clauses = [sorted(str(sorted((s, str(e.as_expr())) for s, e in m.items())) for m in clause) for clause in problem.left]
+    return str(sorted(clauses))
+
+
+def _sources(group: Group) -> Iterator[tuple[str, Rate, Source]]:
+    """Every reading of every entry: kind, rate, source."""
     for entry in group.entries:
         for identifier in entry.ids.split():
             statement = theorem(identifier)
             where = _conditions(statement, entry, group)
             rates: dict[Reading, str | None] = {"printed": statement.printed, "derived": statement.derived}
-            readings: dict[str, list[Reading]] = {}
+            found: dict[str, tuple[Rate, list[Reading]]] = {}
             for reading, text in rates.items():
                 if text is not None and entry.reading in (None, reading):
                     rate = _readable(translate(text, entry, logs=group.logs), group)
-                    readings.setdefault(rate.text, []).append(reading)
-                    found.setdefault((statement.kind, rate.text, where), (rate, []))
-            for text, said in readings.items():
-                source = Source(identifier, tuple(said), dict(entry.choices), entry.assumes)
-                found[statement.kind, text, where][1].append(source)
-    rows = []
-    for kind in ("upper", "lower"):
-        mine = [(key[2], *value) for key, value in found.items() if key[0] == kind]
-        for i, (where, rate, sources) in enumerate(mine, start=1):
-            rows.append(Row(f"{kind[0].upper()}{i}", kind, rate, where, tuple(sources)))  # type: ignore[arg-type]
-    return tuple(rows)
+                    found.setdefault(_form(rate, group), (rate, []))[1].append(reading)
+            for rate, readings in found.values():
+                yield statement.kind, rate, Source(identifier, tuple(readings), dict(entry.choices), entry.assumes, where)
+
+
+def rows_of(group: Group) -> tuple[Row, ...]:
+    """The group's rates, upper bounds first.
+
+    Statements with the same rate under the same conditions share a row, and so do those that need more conditions, unless they
+    are derived and what needs fewer is only printed.
+    """
+    found: dict[tuple[str, str], list[tuple[Rate, Source]]] = {}
+    for kind, rate, source in _sources(group):
+        found.setdefault((kind, _form(rate, group)), []).append((rate, source))
+    rows: dict[str, list[Row]] = {"upper": [], "lower": []}
+    for (kind, _), members in found.items():
+        free = [m for m in members if not m[1].where]
+        derived = any("derived" in source.readings for _, source in free)
+        bound: dict[tuple[str, ...], list[tuple[Rate, Source]]] = {(): free}
+        for rate, source in members:
+            if source.where:
+                stays = not free or ("derived" in source.readings and not derived)
+                bound.setdefault(source.where if stays else (), []).append((rate, source))
+        for where, mine in bound.items():
+            if mine:
+                name = f"{kind[0].upper()}{len(rows[kind]) + 1}"
+                shortest = min((rate for rate, _ in mine), key=lambda rate: len(rate.text))
+                rows[kind].append(Row(name, kind, shortest, where, tuple(source for _, source in mine)))  # type: ignore[arg-type]
+    return (*rows["upper"], *rows["lower"])
 
 
 # --- who dominates whom -----------------------------------------------------------------------------------------------------
@@ -237,11 +263,11 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Gap:
-    """An upper bound is at most this factor above a lower bound, and no smaller power of the base will do."""
+    """A derived upper bound that no other beats is this factor above a lower bound, and no smaller power of the base will do."""
 
     upper: str
     lower: str
-    factor: str | None  # None: no power of any of the symbols suffices
+    factor: str | None  # None: no power of s, d or n was found to suffice
     certificate: dict[str, Any] | None
 
 
@@ -287,26 +313,58 @@ def _pair(group: Group, left: Row, right: Row) -> Pair:
     return Pair(left.name, right.name, found.verdict, found.document, found.explain())
 
 
+def readable(relation: str, where: Iterable[str]) -> str:
+    """A relation of two monomials with smaller exponents: a common factor is taken out where it is positive on the range."""
+    sign = next(text for text in ("==", ">=", "<=") if text in relation)
+    left, right = (read_expression(side) for side in relation.split(sign))
+    exponents = {base: sympy.together(power) for base, power in (left / right).as_powers_dict().items()}
+    if not exponents or not all(base.is_Symbol for base in exponents):
+        return relation
+    below = functools.reduce(sympy.lcm, (sympy.denom(e) for e in exponents.values()))
+    above = [sympy.cancel(e * below) for e in exponents.values()]
+    common = functools.reduce(sympy.gcd, above)
+    regime = parse_conditions(where)
+    factor = sympy.cancel(common / below)
+    if regime.sign(to_element(factor, regime.field())) != 1:
+        return relation
+    sides: tuple[list[Expression], list[Expression]] = ([], [])
+    for base, e in exponents.items():
+        scaled = sympy.factor(sympy.cancel(e / factor))
+        right_side = regime.sign(to_element(scaled, regime.field())) == -1
+        sides[right_side].append(base ** (-scaled if right_side else scaled))
+    return f"{sympy.Mul(*sides[0])}{sign}{sympy.Mul(*sides[1])}".replace(" ", "")
+
+
 def _crossing(group: Group, left: Row, right: Row) -> Crossing:
     try:
         surfaces = crossover(left.rate, right.rate, _regime(group, left, right), logs=group.logs)
     except InputError as reason:
         return Crossing(left.name, right.name, (), str(reason))
-    why = "" if surfaces else "larger or smaller according to the structural parameters, or by a factor off any surface"
-    return Crossing(left.name, right.name, tuple(surfaces), why)
+    where = _regime(group, left, right)
+    tidy = tuple(
+        replace(s, surface=readable(s.surface, where), where=tuple(readable(t, where) for t in s.where)) for s in surfaces
+    )
+    why = "" if surfaces else "on no surface at the sample of the structural parameters: they change places along those"
+    return Crossing(left.name, right.name, tidy, why)
+
+
+def _pinned(where: Iterable[str]) -> dict[str, Expression]:
+    """Structural parameters that the conditions fix."""
+    found = parse_conditions(where).parameters
+    return {p.name: p.lower[0].value for p in found if p.lower and p.upper and p.lower[0].value == p.upper[0].value}
 
 
 def _gap(group: Group, upper: Row, lower: Row) -> Gap:
-    bases = [name for name in group.language if name not in (*STRUCTURAL, "xi")]
-    for base in sorted(bases, key=lambda name: (name not in ("d", "s"), name != "n")):
+    where = _regime(group, upper, lower)
+    for base in (name for name in ("s", "d", "n") if name in group.language):
         try:
-            found = worst_factor(
-                upper.rate, lower.rate, _regime(group, upper, lower), in_terms_of=base, logs=group.logs
-            )
+            found = worst_factor(upper.rate, lower.rate, where, in_terms_of=base, logs=group.logs)
         except (Undecided, InputError):
             continue
         if found.exponent is not None and found.dominance is not None:
-            return Gap(upper.name, lower.name, found.factor, found.dominance.document)
+            pinned = {positive_symbol(name): value for name, value in _pinned(where).items()}
+            factor = read_expression(base) ** sympy.sympify(found.exponent).subs(pinned)
+            return Gap(upper.name, lower.name, str(factor), found.dominance.document)
     return Gap(upper.name, lower.name, None, None)
 
 
@@ -323,11 +381,14 @@ def chart(group: Group) -> Chart:
         for a, b in itertools.combinations(rows, 2)
         if a.kind == b.kind and verdicts(a, b) == ("separated", "separated")
     ]
-    gaps = [
-        _gap(group, a, b)
-        for a, b in itertools.product(rows, rows)
-        if (a.kind, b.kind) == ("upper", "lower") and pairs[b.name, a.name].verdict == "dominated"
-    ]
+    uppers, lowers = ([row for row in rows if row.kind == kind] for kind in ("upper", "lower"))
+    beaten = {
+        b.name
+        for a, b in itertools.permutations(uppers, 2)
+        if a.derived and not a.where and verdicts(a, b) == ("dominated", "separated")
+    }
+    best = [row for row in uppers if row.derived and row.name not in beaten]
+    gaps = [_gap(group, a, b) for a, b in itertools.product(best, lowers) if verdicts(b, a)[0] == "dominated"]
     return Chart(group, rows, tuple(pairs.values()), tuple(crossings), tuple(gaps))
 
 
@@ -475,7 +536,7 @@ def _lines(rate: Rate, where: tuple[str, ...], plot: Plot, values: Mapping[str, 
 def regions(
     c: Chart, values: Mapping[str, Fraction], *, side: Corner = (Fraction(2), Fraction(1))
 ) -> tuple[tuple[Corner, ...], list[Cell]]:
-    """The part of the plane that the group's regime allows, and its division by the smallest sound upper bound."""
+    """The part of the plane that the group's regime allows, and its division by the smallest derived upper bound."""
     plot = c.group.plot
     assert plot is not None
     zero = Fraction(0)
@@ -484,7 +545,7 @@ def regions(
         frame = _half(frame, line) if frame else frame
     rows: dict[str, tuple[Any, list[Line]]] = {}
     for row in c.rows:
-        if row.kind == "upper" and row.sound:
+        if row.kind == "upper" and row.derived:
             try:
                 rows[row.name] = _lines(row.rate, _regime(c.group, row), plot, values)
             except InputError:  # its conditions exclude these values
@@ -560,6 +621,9 @@ _TNC = (
     "Convex smooth losses on a domain of diameter one with growth of order θ (TNC): F(w) − F* ≥ dist(w, W*)^θ; "
     "E sup_w ‖∇f(w, x)‖^k ≤ 1, k ≥ 2; excess population risk."
 )
+_SPARSE = (
+    "Restricted strongly convex smooth losses whose minimiser has s non-zero coordinates, E|∂_j f(w, x)|^{1+v} ≤ u; excess risk."
+)
 _ZCDP_PLOT = Plot(_K, up="rho")
 _TNC_PLOT = Plot(
     ({"k": _TWO, "theta": _TWO}, {"k": Fraction(4), "theta": _TWO}, {"k": Fraction(4), "theta": Fraction(4)}), up="eps"
@@ -609,20 +673,23 @@ CONVEX = (
         privacy="(ε, δ)-DP",
         language=("n", "d", "eps", "k"),
         where=("k>=2", "eps<=1", "n*eps>=d"),
-        dictionary=(_SCALES, _LOGS, _P_IS_K, _TO_APPROX, _PURE_TO_APPROX, _ENVELOPE, _V_IS_ONE),
+        dictionary=(_SCALES, _LOGS, _P_IS_K, _TO_APPROX, _PURE_TO_APPROX, _ENVELOPE),
         entries=(
             Entry(
-                "P2.ABS P2.ABS.iterative P2.INTRO.simple P2.INTRO.iterative P2.TAB1.r4 P2.TAB1.r5 P2.T4 P2.O3 P2.O4",
+                "P2.ABS P2.ABS.iterative P2.INTRO.simple P2.INTRO.iterative P2.TAB1.r4 P2.TAB1.r5 P2.CONCLUSION.simple "
+                "P2.CONCLUSION.iterative P2.T4 P2.O3 P2.O4",
                 {"p": "k"},
             ),
-            Entry("P2.T7", {"p": "k", "T": "n"}, "T, a power of n, stands in logarithms only"),
-            Entry("P2.E71 P2.E72", {"p": "k"} | _ZCDP_TO_APPROX),
-            Entry("P2.TAB1.r2 P2.TAB1.r3", {"p": "k"}, "coordinate moments: a larger class"),
+            Entry(
+                "P2.T7",
+                {"p": "k", "T": "n"},
+                "T, a power of n, stands in logarithms only; where its conditions n ≥ d log n and T ≥ 1 fail its rate is above one",
+                without=("n>=d*log(n)", "(n*eps/sqrt(d))**(2-2/p)>=d"),
+            ),
+            Entry("P2.TAB1.r2", {"p": "k"}, "coordinate moments: a larger class"),
             Entry("P0.T6", _ROOT, _SHUFFLED, where=_SMALL),
             Entry("P4.OURS.zcdp", _ROOT | _ZCDP_TO_APPROX, _EXPECTATION),
             Entry("P4.T3.1 P4.OURS.bound", _ROOT),
-            Entry("P1.T8", _SECOND, "coordinate moments: a larger class"),
-            Entry("P3.T6", _SECOND, "coordinate moments: a larger class"),
             Entry("P2.T1", {"p": "k"}),
             Entry("P2.TAB1.r6 P2.INTRO.lower", {"p": "k"}, "as printed, for a class where it is false", reading="printed"),
             Entry("P0.TAB1.r1.lower", {}, _LIPSCHITZ_LOWER),
@@ -632,6 +699,8 @@ CONVEX = (
             ("P2.T1.lipschitz", "an upper bound for Lipschitz losses, a smaller class"),
             ("P0.T1 P0.TAB1.r6.upper", "needs moments of order 2k; compared under norm moments"),
             ("P0.TAB1.r3.lower", "for moments along basis vectors, a larger class, and for ρ-zCDP"),
+            ("P1.T8 P3.T6 P2.TAB1.r1 P2.TAB1.r3", "made for coordinates, a larger class; compared there"),
+            ("P2.E71 P2.E72", "the two halves of Theorem 4, for ρ-zCDP"),
             ("P2.E69 P2.O4.bound P2.L3", "at any choice of its parameters: a step, not a rate in n, d and ε"),
         ),
         plot=Plot(_K),
@@ -862,7 +931,7 @@ STRONG = (
         problem=_STRONG_COORDINATES,
         privacy="(ε, δ)-DP",
         language=("n", "d", "eps", "k"),
-        where=("k>=2", "eps<=1", "n*eps>=d"),
+        where=("k>=2", "eps<=1", "sqrt(d)*(sqrt(d)/(n*eps))**(1-1/k)<=1"),
         dictionary=(_SCALES, _LOGS, _ENVELOPE, _V_IS_ONE, ("lower bound for second moments", _AT_ORDER_TWO)),
         entries=(
             Entry("P0.TAB1.r4.upper", {}),
@@ -909,7 +978,7 @@ STRONG = (
         problem=_STRONG_COORDINATES,
         privacy="ρ-zCDP",
         language=("n", "d", "rho", "k"),
-        where=("k>=2", "rho<=1", "n*sqrt(rho)>=d"),
+        where=("k>=2", "rho<=1", "sqrt(d)*(sqrt(d)/(n*sqrt(rho)))**(1-1/k)<=1"),
         dictionary=(
             _SCALES,
             _LOGS,
@@ -1127,7 +1196,7 @@ MEANS = (
         privacy="none",
         language=("n", "d", "xi"),
         where=("n>=d*log(1/xi)",),
-        dictionary=(("logarithms", "kept"), ("squared error", "its root"), ("moment bound G of P4", "one: an instance on one axis")),
+        dictionary=(("logarithms", "kept"), ("squared error", "its root"), ("moment bound G of P4", "one: on one axis")),
         entries=(
             Entry("P2.MOM P2.SUBGAUSSIAN P2.T5.limit", {}),
             Entry("P4.PG.2", {"G": "1"}, power="1/2"),
@@ -1140,7 +1209,7 @@ SPARSE = (
     Group(
         id="sparse-approx",
         title="Sparse, coordinate moments of order 1 + v ≤ 2, (ε, δ)-DP",
-        problem="Restricted strongly convex smooth losses, a minimiser with s non-zero coordinates, E|∂_j f|^{1+v} ≤ u; squared error.",
+        problem=_SPARSE,
         privacy="(ε, δ)-DP",
         language=("n", "d", "s", "eps", "u", "v"),
         where=("0<v", "v<=1", "eps<=1", "s>=1", "d>=2*s", "n*eps>=s"),
@@ -1161,7 +1230,7 @@ SPARSE = (
     Group(
         id="sparse-pure",
         title="Sparse, coordinate moments of order 1 + v ≤ 2, ε-DP: lower bounds",
-        problem="Restricted strongly convex smooth losses, a minimiser with s non-zero coordinates, E|∂_j f|^{1+v} ≤ u; squared error.",
+        problem=_SPARSE,
         privacy="ε-DP",
         language=("n", "d", "s", "eps", "u", "v"),
         where=("0<v", "v<=1", "eps<=1", "s>=1", "d>=2*s", "n*eps>=s"),

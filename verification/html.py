@@ -6,7 +6,7 @@ import html
 import json
 from typing import Any
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --line: #8884; --bad: #c62828; --good: #2e7d32; --open: #b26a00; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { margin-bottom: 0; } h2 { margin-top: 2.2rem; }
@@ -20,13 +20,13 @@ details pre { max-height: 20rem; overflow: auto; font-size: .8rem; }
 """
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
     if isinstance(value, float):
         return html.escape(f"{value:.6g}")
     return html.escape("–" if value is None else str(value))
 
 
-def _rows(header: list[str], rows: list[list[str]]) -> str:
+def grid(header: list[str], rows: list[list[str]]) -> str:
     head = "".join(f"<th>{name}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -53,52 +53,52 @@ def _witness(witness: Any) -> str:
 def page(report: dict[str, Any]) -> str:
     findings = [
         [
-            _text(f["algorithm"]),
-            _text(f["check"]),
+            text(f["algorithm"]),
+            text(f["check"]),
             _status(f["status"]) + (" (expected)" if f["expected"] else ""),
-            _text(f["measured"]),
-            _text(f["bound"]),
+            text(f["measured"]),
+            text(f["bound"]),
             _bar(f["measured"], f["bound"]),
-            f'<span title="{html.escape(f["setting"])}">{_text(f["detail"])}</span>' + _witness(f["witness"]),
+            f'<span title="{html.escape(f["setting"])}">{text(f["detail"])}</span>' + _witness(f["witness"]),
         ]
         for f in report["findings"]
     ]
     mutants = [
         [
-            _text(m["algorithm"]),
-            _text(m["name"]),
-            _text(m["kind"]),
+            text(m["algorithm"]),
+            text(m["name"]),
+            text(m["kind"]),
             _status("killed" if m["killed_by"] else "alive"),
-            _text(", ".join(m["killed_by"])),
+            text(", ".join(m["killed_by"])),
             _witness(m["witness"]),
         ]
         for m in report["mutants"]
     ]
-    left_out = [[_text(m["algorithm"]), _text(m["name"]), _text(m["reason"])] for m in report["inapplicable"]]
+    left_out = [[text(m["algorithm"]), text(m["name"]), text(m["reason"])] for m in report["inapplicable"]]
     statements = [
         [
-            _text(s["id"]),
-            _text(s["place"]),
+            text(s["id"]),
+            text(s["place"]),
             _status(s["status"]),
-            _text(s["measured"]),
-            _text(s["cases"]),
-            _text(s["detail"]),
+            text(s["measured"]),
+            text(s["cases"]),
+            text(s["detail"]),
         ]
         for s in report["statements"]
     ]
     comparisons = [
         [
-            _text(c["id"]),
-            _text(c["place"]),
-            _text(c["says"]),
-            _text(c["claim"]),
-            _text(", ".join(c["where"])),
-            _text("holds" if c["holds"] else "does not hold"),
+            text(c["id"]),
+            text(c["place"]),
+            text(c["says"]),
+            text(c["claim"]),
+            text(", ".join(c["where"])),
+            text("holds" if c["holds"] else "does not hold"),
         ]
         for c in report["comparisons"]
     ]
     errata = [
-        [_text(e["id"]), _text(e["place"]), _text(e["kind"]), _text(e["printed"]), _text(e["found"])]
+        [text(e["id"]), text(e["place"]), text(e["kind"]), text(e["printed"]), text(e["found"])]
         for e in report["errata"]
     ]
     summary = html.escape(report["summary"])
@@ -108,20 +108,25 @@ def page(report: dict[str, Any]) -> str:
         "and no line here says that an algorithm is private. Laws are those of continuous noise; floating-point noise is "
         "idealised. Replay a counterexample with <code>tailproof replay witnesses/FILE.json</code>, beside this page.</p>",
         "<h2>Findings</h2>",
-        _rows(["algorithm", "check", "status", "measured", "bound", "of the bound", "what"], findings),
+        grid(["algorithm", "check", "status", "measured", "bound", "of the bound", "what"], findings),
         "<h2>Mutants</h2><p>Deliberately broken copies; every one must be killed by a check of its class.</p>",
-        _rows(["algorithm", "mutant", "class", "verdict", "killed by", ""], mutants),
+        grid(["algorithm", "mutant", "class", "verdict", "killed by", ""], mutants),
         "<h3>Not applicable</h3>",
-        _rows(["algorithm", "mutant", "reason"], left_out),
+        grid(["algorithm", "mutant", "reason"], left_out),
         "<h2>Explicit-constant statements</h2><p>Largest measured / bound over the cases tried.</p>",
-        _rows(["id", "place", "status", "ratio", "cases", "what"], statements),
+        grid(["id", "place", "status", "ratio", "cases", "what"], statements),
         "<h2>Comparisons of rates</h2><p>What the papers say of their rates, each decided with a certificate or a path.</p>",
-        _rows(["id", "place", "says", "claim", "where", "verdict"], comparisons),
+        grid(["id", "place", "says", "claim", "where", "verdict"], comparisons),
         "<h2>Errata</h2>",
-        _rows(["id", "place", "kind", "printed", "found"], errata),
+        grid(["id", "place", "kind", "printed", "found"], errata),
     ]
+    return shell("Tailproof report", "".join(parts))
+
+
+def shell(title: str, body: str, style: str = "") -> str:
+    """A page on its own: nothing is fetched."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Tailproof report</title>'
-        f"<style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title>'
+        f"<style>{STYLE}{style}</style></head><body>{body}</body></html>"
     )
