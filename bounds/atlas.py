@@ -30,6 +30,7 @@ from bounds.compare import Dominance, Undecided, compare
 from bounds.derive import simplify
 from bounds.errata import errata
 from bounds.expressions import Expression, names_in, positive_symbol, read_comparisons, read_expression, rebuild
+from bounds.monomials import show_monomial
 from bounds.problem import build_problem
 from bounds.questions import Crossover, crossover, worst_factor
 from bounds.rates import Rate, parse_rate
@@ -280,6 +281,7 @@ class Chart:
     pairs: tuple[Pair, ...]
     crossings: tuple[Crossing, ...]
     gaps: tuple[Gap, ...]
+    best: tuple[str, ...]  # derived upper bounds that no other one, which holds on the whole regime, beats
 
     def row(self, name: str) -> Row:
         return next(row for row in self.rows if row.name == name)
@@ -389,7 +391,8 @@ def chart(group: Group) -> Chart:
     }
     best = [row for row in uppers if row.derived and row.name not in beaten]
     gaps = [_gap(group, a, b) for a, b in itertools.product(best, lowers) if verdicts(b, a)[0] == "dominated"]
-    return Chart(group, rows, tuple(pairs.values()), tuple(crossings), tuple(gaps))
+    names = tuple(row.name for row in best)
+    return Chart(group, rows, tuple(pairs.values()), tuple(crossings), tuple(gaps), names)
 
 
 # --- every rate -------------------------------------------------------------------------------------------------------------
@@ -482,11 +485,12 @@ Corner = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Cell:
-    """A convex polygon on which these upper bounds are the smallest, all led by the same term."""
+    """A convex polygon on which these upper bounds are the smallest, led by this term."""
 
     corners: tuple[Corner, ...]
     best: tuple[str, ...]  # names of rows
     term: Line  # log_n of the leading term
+    leading: str  # the term itself, of the first of them
 
 
 def _value(line: Line, corner: Corner) -> Fraction:
@@ -515,8 +519,11 @@ def centre(corners: tuple[Corner, ...]) -> Corner:
     return sum((c[0] for c in corners), Fraction(0)) / total, sum((c[1] for c in corners), Fraction(0)) / total
 
 
-def _lines(rate: Rate, where: tuple[str, ...], plot: Plot, values: Mapping[str, Fraction]) -> tuple[Any, list[Line]]:
-    """The rate as minima of maxima of lines in the plane, and the regime's conditions as lines that are at least 0."""
+Clauses = list[list[tuple[Line, str]]]
+
+
+def _lines(rate: Rate, where: tuple[str, ...], plot: Plot, values: Mapping[str, Fraction]) -> tuple[Clauses, list[Line]]:
+    """The rate as a maximum of minima of lines in the plane, and the regime's conditions as lines that are at least 0."""
     fixed = [f"{name}=={value}" for name, value in values.items()]
     problem = build_problem(rate, Rate("1", sympy.Integer(1)), where=[*where, *fixed], logs=False)
     point = [values[name] for name in problem.regime.names]
@@ -529,28 +536,27 @@ def _lines(rate: Rate, where: tuple[str, ...], plot: Plot, values: Mapping[str, 
         )
         return rest, exponents.get(plot.across, Fraction(0)), -up
 
-    clauses = [[line(m) for m in clause] for clause in problem.left]
+    clauses = [[(line(m), show_monomial(m)) for m in clause] for clause in problem.left]
     return clauses, [line(row.exponents, -1) for row in problem.rows]
 
 
 def regions(
     c: Chart, values: Mapping[str, Fraction], *, side: Corner = (Fraction(2), Fraction(1))
 ) -> tuple[tuple[Corner, ...], list[Cell]]:
-    """The part of the plane that the group's regime allows, and its division by the smallest derived upper bound."""
+    """The part of the plane that the group's regime allows, and its division by the smallest of the best upper bounds."""
     plot = c.group.plot
     assert plot is not None
     zero = Fraction(0)
     frame: tuple[Corner, ...] = ((zero, zero), (side[0], zero), side, (zero, side[1]))
     for line in _lines(Rate("1", sympy.Integer(1)), c.group.where, plot, values)[1]:
         frame = _half(frame, line) if frame else frame
-    rows: dict[str, tuple[Any, list[Line]]] = {}
-    for row in c.rows:
-        if row.kind == "upper" and row.derived:
-            try:
-                rows[row.name] = _lines(row.rate, _regime(c.group, row), plot, values)
-            except InputError:  # its conditions exclude these values
-                continue
-    terms = {t for clauses, _ in rows.values() for clause in clauses for t in clause}
+    rows: dict[str, tuple[Clauses, list[Line]]] = {}
+    for row in map(c.row, c.best):
+        try:
+            rows[row.name] = _lines(row.rate, _regime(c.group, row), plot, values)
+        except InputError:  # its conditions exclude these values
+            continue
+    terms = {t for clauses, _ in rows.values() for clause in clauses for t, _ in clause}
     borders = {tuple(x - y for x, y in zip(s, t, strict=True)) for s, t in itertools.combinations(sorted(terms), 2)}
     borders |= {line for _, conditions in rows.values() for line in conditions}
     cells = [frame] if len(frame) > 2 else []
@@ -562,18 +568,22 @@ def regions(
     return frame, [cell for corners in cells if (cell := _labelled(corners, rows)) is not None]
 
 
-def _labelled(corners: tuple[Corner, ...], rows: Mapping[str, tuple[Any, list[Line]]]) -> Cell | None:
+def _labelled(corners: tuple[Corner, ...], rows: Mapping[str, tuple[Clauses, list[Line]]]) -> Cell | None:
     here = centre(corners)
-    sizes: dict[str, Line] = {}
-    for name, (clauses, conditions) in rows.items():
-        if all(_value(line, here) >= 0 for line in conditions):
-            least = [min(clause, key=lambda t: _value(t, here)) for clause in clauses]  # a sum of minima
-            sizes[name] = max(least, key=lambda t: _value(t, here))
-    if not sizes:
+
+    def height(term: tuple[Line, str]) -> Fraction:
+        return _value(term[0], here)
+
+    leading = {
+        name: max((min(clause, key=height) for clause in clauses), key=height)
+        for name, (clauses, conditions) in rows.items()
+        if all(_value(line, here) >= 0 for line in conditions)
+    }
+    if not leading:
         return None
-    best = min(_value(t, here) for t in sizes.values())
-    winners = tuple(name for name, t in sizes.items() if _value(t, here) == best)
-    return Cell(corners, winners, sizes[winners[0]])
+    least = min(map(height, leading.values()))
+    winners = tuple(name for name, term in leading.items() if height(term) == least)
+    return Cell(corners, winners, *leading[winners[0]])
 
 
 # --- the groups -------------------------------------------------------------------------------------------------------------
@@ -581,7 +591,9 @@ def _labelled(corners: tuple[Corner, ...], rows: Mapping[str, tuple[Any, list[Li
 _HALF, _TWO = Fraction(1, 2), Fraction(2)
 _K = tuple({"k": Fraction(value)} for value in (2, 4, 16))
 _NORM = {"r": "1", "R2k": "1", "r2k": "1", "G": "1", "D": "1", "lam": "1", "beta": "1", "p": "1"}
-_ROOT = {"r": "sqrt(d)", "R2k": "sqrt(d)", "r2k": "sqrt(d)", "G": "sqrt(d)", "D": "1", "lam": "1", "p": "1"} | {"beta": "sqrt(d)"}
+_ROOT = {"r": "sqrt(d)", "R2k": "sqrt(d)", "r2k": "sqrt(d)", "G": "sqrt(d)", "D": "1", "lam": "1", "p": "1"} | {
+    "beta": "sqrt(d)"
+}
 _SECOND = {"v": "1", "u": "1", "V": "1", "D": "1", "D0": "1", "R": "1", "mu": "1", "beta": "1", "tilde": "eps"}
 _ZCDP_TO_APPROX = {"rho": "eps**2"}
 _SCALES = ("scales", "the diameter, the moment bound, smoothness and growth constants are one")
@@ -622,7 +634,7 @@ _TNC = (
     "E sup_w ‖∇f(w, x)‖^k ≤ 1, k ≥ 2; excess population risk."
 )
 _SPARSE = (
-    "Restricted strongly convex smooth losses whose minimiser has s non-zero coordinates, E|∂_j f(w, x)|^{1+v} ≤ u; excess risk."
+    "Restricted strongly convex smooth losses, minimiser with s non-zero coordinates, E|∂_j f(w, x)|^{1+v} ≤ u; excess risk."
 )
 _ZCDP_PLOT = Plot(_K, up="rho")
 _TNC_PLOT = Plot(
@@ -1002,7 +1014,11 @@ STRONG = (
         privacy="(ε, δ)-DP",
         language=("n", "d", "eps", "u", "v"),
         where=("0<v", "v<=1", "eps<=1", "n*eps>=d"),
-        dictionary=(_SCALES, _LOGS, ("moments u of order 1 + v", "kept, as in P3; printed without u in the introduction: u = 1")),
+        dictionary=(
+            _SCALES,
+            _LOGS,
+            ("moments u of order 1 + v", "kept, as in P3; printed without u in the introduction: u = 1"),
+        ),
         entries=(
             Entry("P3.T7 P3.T7.tau", {"D": "1", "mu": "1", "beta": "1"}),
             Entry("P3.INTRO.b", {}, "printed without u", where=("u==1",)),
@@ -1035,7 +1051,12 @@ GROWTH = (
             Entry("P0.T7 P0.TAB1.r10.upper P0.ABS.shuffled P0.INTRO.b", _NORM, _SHUFFLED, where=_SMALL),
             Entry("P4.OURS.zcdp", _NORM | _ZCDP_TO_APPROX, "the growth is not used"),
             Entry("P0.TAB1.r5.lower", {}, _LIPSCHITZ_LOWER),
-            Entry("P0.TAB1.r9.lower P0.TAB1.r10.lower", _NORM, "as printed, for (ε, δ)-DP; proved for ρ-zCDP", reading="printed"),
+            Entry(
+                "P0.TAB1.r9.lower P0.TAB1.r10.lower",
+                _NORM,
+                "as printed, for (ε, δ)-DP; proved for ρ-zCDP",
+                reading="printed",
+            ),
         ),
         left_out=(
             ("P0.TAB1.r5.upper P0.R3", "an upper bound for Lipschitz losses, a smaller class"),
@@ -1119,7 +1140,10 @@ MEANS = (
         ),
         left_out=(
             ("P3.L21 P3.L21.square", "a lower bound for ε-DP says nothing about (ε, δ)-DP; compared there"),
-            ("P3.T3.at P3.T3.square P3.T3.mean P3.T3.batch P3.T3.sampling P3.O2.at", "at any choice of its parameters: a step"),
+            (
+                "P3.T3.at P3.T3.square P3.T3.mean P3.T3.batch P3.T3.sampling P3.O2.at",
+                "at any choice of its parameters: a step",
+            ),
         ),
         plot=Plot(tuple({"v": value} for value in (Fraction(1, 4), _HALF, Fraction(1))), fixed={"u": Fraction(0)}),
     ),
@@ -1171,15 +1195,25 @@ MEANS = (
             _TO_APPROX,
             _V_IS_ONE,
             _PURE_TO_APPROX,
-            ("free parameter R", "√d(nε/√d)^{1/k}, which balances noise and bias; in P2.T2 at most √d(n/d)^{1/k}, for its tail"),
+            (
+                "free parameter R",
+                "√d(nε/√d)^{1/k}, which balances noise and bias; in P2.T2 at most √d(n/d)^{1/k}, for its tail",
+            ),
             ("a bound of the error", "squared"),
             ("lower bound on the line", "as it is at k = 2: one coordinate of d"),
         ),
         entries=(
             Entry("P2.T2", {"p": "k", "M": "1", "R": "sqrt(d)*Min(n/d, n*eps/sqrt(d))**(1/k)"} | _ZCDP_TO_APPROX, power="2"),
             Entry("P2.IDEAL", {"p": "k", "R": "sqrt(d)*(n*eps/sqrt(d))**(1/k)"} | _ZCDP_TO_APPROX, power="2"),
-            Entry("P2.T5", {"p": "k", "R": "sqrt(d)*(n*eps/sqrt(d))**(1/k)"}, "privacy as printed, which is unproved", power="2"),
-            Entry("P3.COR1 P3.T3", _SECOND | {"tau": "(eps*n/sqrt(d))**(1/2)"}, "coordinate moments: a larger class", power="2"),
+            Entry(
+                "P2.T5",
+                {"p": "k", "R": "sqrt(d)*(n*eps/sqrt(d))**(1/k)"},
+                "privacy as printed, which is unproved",
+                power="2",
+            ),
+            Entry(
+                "P3.COR1 P3.T3", _SECOND | {"tau": "(eps*n/sqrt(d))**(1/2)"}, "coordinate moments: a larger class", power="2"
+            ),
             Entry("P3.O2", _SECOND, "ε-DP; coordinate moments: a larger class"),
             Entry("P3.T2", _SECOND, f"δ ≤ ε; {_AT_ORDER_TWO}", power="2", where=("k<=2",), without=("delta<=eps",)),
         ),

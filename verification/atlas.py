@@ -21,10 +21,24 @@ from verification.html import grid, shell, text
 
 # --- mathematics ------------------------------------------------------------------------------------------------------------
 
-GREEK = {
-    **{"eps": "ε", "delta": "δ", "rho": "ρ", "xi": "ξ", "lam": "λ", "theta": "θ", "beta": "β", "eta": "η", "mu": "μ"},
-    **{"sigma": "σ", "tau": "τ", "chi": "χ", "ell": "ℓ", "tilde": "ε̃", "theta_bar": "θ̄", "kappa": "κ", "gamma": "γ"},
-}
+LATIN = (
+    "eps",
+    "delta",
+    "rho",
+    "xi",
+    "lam",
+    "theta",
+    "beta",
+    "eta",
+    "mu",
+    "sigma",
+    "tau",
+    "chi",
+    "ell",
+    "tilde",
+    "theta_bar",
+)
+GREEK = dict(zip(LATIN, ("ε", "δ", "ρ", "ξ", "λ", "θ", "β", "η", "μ", "σ", "τ", "χ", "ℓ", "ε̃", "θ̄"), strict=True))
 SIGNS = {ast.LtE: "≤", ast.Lt: "<", ast.GtE: "≥", ast.Gt: ">", ast.Eq: "≍"}
 
 
@@ -68,7 +82,7 @@ def _math(node: ast.expr, small: bool = False) -> str:
         case ast.Name():
             return _name(node.id)
         case ast.Constant():
-            return f"<mn>{node.value}</mn>"
+            return f"<mn>{node.value!r}</mn>"
         case ast.UnaryOp():
             return _row(_operator("−"), _factor(node.operand, small))
         case ast.Compare():
@@ -102,11 +116,20 @@ def _math(node: ast.expr, small: bool = False) -> str:
 
 def mathml(rate: str) -> str:
     """A rate or condition, written as `bounds` reads it, as MathML."""
-    return f"<math>{_math(ast.parse(rate, mode='eval').body)}</math>"
+    return f'<math displaystyle="true">{_math(ast.parse(rate, mode="eval").body)}</math>'
 
 
 def _maths(rate: str | None) -> str:
     return "–" if rate is None else mathml(rate)
+
+
+def prose(words: str) -> str:
+    """Text with its ^ and _ as superscripts and subscripts."""
+    safe = text(words)
+    for sign, tag in (("\\^", "sup"), ("_", "sub")):
+        safe = re.sub(sign + r"\{([^}]*)\}", rf"<{tag}>\1</{tag}>", safe)
+        safe = re.sub(sign + r"(\w)(?!\w)", rf"<{tag}>\1</{tag}>", safe)
+    return safe
 
 
 def _conditions(where: tuple[str, ...]) -> str:
@@ -117,7 +140,7 @@ def _conditions(where: tuple[str, ...]) -> str:
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#888888")  # Okabe and Ito
 WIDTH, HEIGHT, MARGIN = 330, 250, 38
-SMALLEST = 0.035  # of the area: smaller regions carry no label
+SMALLEST = Fraction(3, 100)  # of the area: smaller regions carry no label
 
 
 def _superscript(term: tuple[Fraction, Fraction, Fraction], names: tuple[str, str, str]) -> str:
@@ -132,7 +155,10 @@ def _superscript(term: tuple[Fraction, Fraction, Fraction], names: tuple[str, st
     return "".join(parts) or "1"
 
 
-def picture(chart: Chart, values: Mapping[str, Fraction], colours: dict[tuple[str, ...], str]) -> str:
+Region = tuple[tuple[str, ...], str]  # the smallest bounds, and their leading term
+
+
+def picture(chart: Chart, values: Mapping[str, Fraction], colours: dict[Region, str]) -> str:
     """The plane at these values; regions take their colours from `colours`, which grows with new regions."""
     plot = chart.group.plot
     assert plot is not None
@@ -144,26 +170,20 @@ def picture(chart: Chart, values: Mapping[str, Fraction], colours: dict[tuple[st
 
     def place(corner: Corner) -> tuple[float, float]:
         x = MARGIN + float(corner[0] / right) * (WIDTH - MARGIN - 12)
-        return round(x, 1), round(HEIGHT - MARGIN - float(corner[1] / top) * (HEIGHT - MARGIN - 12), 1)
+        return round(x, 1), round(HEIGHT - MARGIN - float(corner[1] / top) * (HEIGHT - MARGIN - 26), 1)
 
-    parts = []
+    grouped: dict[Region, list[Cell]] = {}
     for cell in cells:
-        colours.setdefault(cell.best, COLOURS[len(colours) % len(COLOURS)])
-        points = " ".join(f"{x},{y}" for x, y in map(place, cell.corners))
-        fill = colours[cell.best]
-        parts.append(f'<polygon points="{points}" fill="{fill}" stroke="{fill}" fill-opacity=".4" stroke-opacity=".4"/>')
+        grouped.setdefault((cell.best, cell.leading), []).append(cell)
+    parts = []
+    for region, mine in grouped.items():
+        fill = colours.setdefault(region, COLOURS[len(colours) % len(COLOURS)])
+        shapes = [" ".join(f"{x},{y}" for x, y in map(place, cell.corners)) for cell in mine]
+        polygons = "".join(f'<polygon points="{points}"/>' for points in shapes)
+        parts.append(f'<g fill="{fill}" stroke="{fill}" opacity=".4">{polygons}</g>')
     parts += _borders(cells, place)
     parts += _axes(place, right, top, plot.across, plot.up)
-    total = float(sum((area(cell.corners) for cell in cells), Fraction(0)))
-    symbol = {"eps": "ε", "rho": "√ρ"}[plot.up]
-    for label in dict.fromkeys((cell.best, cell.term) for cell in cells):
-        mine = [cell for cell in cells if (cell.best, cell.term) == label]
-        if float(sum((area(cell.corners) for cell in mine), Fraction(0))) > SMALLEST * total:
-            x, y = place(_middle(mine))
-            best, (a, b, c) = label
-            names = " = ".join(best[:3]) + (" …" if len(best) > 3 else "")
-            term = _superscript((a, b, -c), ("n", plot.across, symbol))
-            parts.append(f'<text x="{x}" y="{y - 3}" font-weight="600">{names}</text><text x="{x}" y="{y + 11}">{term}</text>')
+    parts += _labels(grouped, place, ("n", plot.across, {"eps": "ε", "rho": "√ρ"}[plot.up]))
     described = ", ".join(f"{GREEK.get(name, name)} = {value}" for name, value in values.items())
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(chart.group.title)}, {described}">'
@@ -171,12 +191,31 @@ def picture(chart: Chart, values: Mapping[str, Fraction], colours: dict[tuple[st
     )
 
 
+def _labels(grouped: Mapping[Region, list[Cell]], place: Any, names: tuple[str, str, str]) -> list[str]:
+    """Each region's bounds and leading term, where there is room; the larger regions come first."""
+    sizes = {region: sum((area(cell.corners) for cell in mine), Fraction(0)) for region, mine in grouped.items()}
+    taken: list[tuple[float, float]] = []
+    found = []
+    for region in sorted(grouped, key=lambda r: -sizes[r]):
+        x, y = place(_middle(grouped[region]))
+        crowded = any(abs(x - a) < 70 and abs(y - b) < 28 for a, b in taken)
+        if crowded or sizes[region] < SMALLEST * sum(sizes.values(), Fraction(0)):
+            continue
+        taken.append((x, y))
+        best, (a, b, c) = region[0], grouped[region][0].term
+        bounds = " = ".join(best[:3]) + (" …" if len(best) > 3 else "")
+        term = _superscript((a, b, -c), names)
+        found.append(f'<text x="{x}" y="{y - 3}" font-weight="600">{bounds}</text><text x="{x}" y="{y + 11}">{term}</text>')
+    return found
+
+
 def _middle(cells: list[Cell]) -> Corner:
     """The centre of mass, if it lies in one of the cells; the centre of the largest cell otherwise."""
     weights = [area(cell.corners) for cell in cells]
     centres = [centre(cell.corners) for cell in cells]
     x, y = (
-        sum((w * c[i] for w, c in zip(weights, centres, strict=True)), Fraction(0)) / sum(weights, Fraction(0)) for i in (0, 1)
+        sum((w * c[i] for w, c in zip(weights, centres, strict=True)), Fraction(0)) / sum(weights, Fraction(0))
+        for i in (0, 1)
     )
 
     def holds(corners: tuple[Corner, ...]) -> bool:
@@ -197,7 +236,7 @@ def _borders(cells: list[Cell], place: Any) -> list[str]:
             sides.setdefault(frozenset((a, b)), []).append(cell)
     found = []
     for edge, here in sides.items():
-        if len(here) == 2 and (here[0].best, here[0].term) == (here[1].best, here[1].term):
+        if len(here) == 2 and (here[0].best, here[0].leading) == (here[1].best, here[1].leading):
             continue
         (x1, y1), (x2, y2) = map(place, edge)
         dashed = ' stroke-dasharray="3 3"' if len(here) == 2 and here[0].best == here[1].best else ""
@@ -216,11 +255,13 @@ def _axes(place: Any, right: Fraction, top: Fraction, across: str, up: str) -> l
         x, y = place((zero, i * Fraction(1, 4)))
         found.append(f'<text class="side" x="{x - 5}" y="{y + 4}">{i / 4:g}</text>')
     x, y = place((right, zero))
-    found.append(f'<text class="side" x="{x}" y="{y + 30}">log<tspan dy="3" font-size="8">n</tspan><tspan dy="-3"> {across} →</tspan></text>')
+    found.append(
+        f'<text class="side" x="{x}" y="{y + 30}">log<tspan dy="3" font-size="8">n</tspan><tspan dy="-3"> {across} →</tspan></text>'
+    )
     x, y = place((zero, top))
     inner = "1/ε" if up == "eps" else "1/√ρ"
     found.append(
-        f'<text class="left" x="4" y="{y - 2}">↑ log<tspan dy="3" font-size="8">n</tspan><tspan dy="-3"> {inner}</tspan></text>'
+        f'<text class="left" x="4" y="{y - 12}">↑ log<tspan dy="3" font-size="8">n</tspan><tspan dy="-3"> {inner}</tspan></text>'
     )
     return found
 
@@ -230,7 +271,8 @@ def _axes(place: Any, right: Fraction, top: Fraction, across: str, up: str) -> l
 STYLE = """
 math { font-size: 1.05em; } nav ul { columns: 22rem; } nav li { margin: .1rem 0; }
 .matrix td, .matrix th { text-align: center; padding: .2rem .45rem; } .matrix td.same { opacity: .4; }
-.less { background: #0072b233; } .more { background: #d55e0033; } .equal { background: #009e7333; } .cross { background: #e69f0033; }
+.less { background: #0072b233; } .more { background: #d55e0033; } .equal { background: #009e7333; }
+.cross { background: #e69f0033; }
 .figures { display: flex; flex-wrap: wrap; gap: .6rem; } .figures svg { flex: 1 1 280px; max-width: 420px; }
 svg text { font: 11px system-ui, sans-serif; fill: currentColor; text-anchor: middle; }
 svg text.side { text-anchor: end; } svg text.left { text-anchor: start; } svg text.head { text-anchor: end; font-weight: 600; }
@@ -258,6 +300,15 @@ def _source(row: Row) -> str:
     return "; ".join(items)
 
 
+def _assumed(row: Row) -> str:
+    """What the translations take for granted, each with the statements that need it."""
+    found: dict[str, list[str]] = {}
+    for source in row.sources:
+        if source.assumes:
+            found.setdefault(source.assumes, []).append(source.id)
+    return "<br>".join(prose(f"{', '.join(dict.fromkeys(ids))}: {words}") for words, ids in found.items())
+
+
 def _rates(chart: Chart) -> str:
     rows = [
         [
@@ -266,7 +317,7 @@ def _rates(chart: Chart) -> str:
             mathml(row.rate.text),
             _conditions(row.where),
             _source(row),
-            text("; ".join(dict.fromkeys(s.assumes for s in row.sources if s.assumes))),
+            _assumed(row),
         ]
         for row in chart.rows
     ]
@@ -298,10 +349,11 @@ def _matrix(chart: Chart) -> str:
 def _clashes(chart: Chart) -> str:
     if not chart.clashes:
         return ""
-    lines = []
+    found: dict[str, list[str]] = {}
     for pair in chart.clashes:
         false = [row.name for row in (chart.row(pair.left), chart.row(pair.right)) if not row.derived]
-        lines.append(f"<li>{pair.left} is not below {pair.right}: {' or '.join(false)}, which is only printed, is false there.</li>")
+        found.setdefault(" or ".join(false), []).append(f"{pair.left} against {pair.right}")
+    lines = [f"<li>{', '.join(pairs)}: {names}, only printed, is false there.</li>" for names, pairs in found.items()]
     return f'<h4 class="false">Lower bounds above upper bounds</h4><ul>{"".join(lines)}</ul>'
 
 
@@ -319,7 +371,9 @@ def _crossings(chart: Chart) -> str:
             if s.where:
                 led += f", which asks for {_conditions(s.where)}"
             sample = f" (which terms lead was decided at {at})" if at else ""
-            lines.append(f"<li>{crossing.left} is the smaller of {crossing.left}, {crossing.right} where {smaller}{led}{sample}.</li>")
+            lines.append(
+                f"<li>{crossing.left} is the smaller of {crossing.left}, {crossing.right} where {smaller}{led}{sample}.</li>"
+            )
     return f"<details><summary>Where they cross: {len(lines)} surfaces</summary><ul>{''.join(lines)}</ul></details>"
 
 
@@ -329,7 +383,9 @@ def _gaps(chart: Chart) -> str:
     rows = []
     for gap in chart.gaps:
         lower = chart.row(gap.lower)
-        factor = "no power of s, d or n found" if gap.factor is None else ("optimal" if gap.factor == "1" else mathml(gap.factor))
+        factor = (
+            "no power of s, d or n found" if gap.factor is None else ("optimal" if gap.factor == "1" else mathml(gap.factor))
+        )
         rows.append([gap.upper, gap.lower + ("" if lower.derived else " (only printed)"), factor])
     return "<h4>Optimal up to</h4>" + grid(["upper bound", "lower bound", "the factor between them, at worst"], rows)
 
@@ -338,16 +394,20 @@ def _figure(chart: Chart) -> str:
     plot = chart.group.plot
     if plot is None:
         return ""
-    colours: dict[tuple[str, ...], str] = {}
+    colours: dict[Region, str] = {}
     pictures = "".join(picture(chart, values, colours) for values in plot.values)
-    key = "; ".join(f'<i style="background:{colour}"></i> {" = ".join(best)}' for best, colour in colours.items())
+    key = "; ".join(
+        f'<i style="background:{colour}"></i> {" = ".join(best)}, led by {mathml(leading)}'
+        for (best, leading), colour in colours.items()
+    )
     up = "1/ε" if plot.up == "eps" else "1/√ρ"
     fixed = "".join(f", {name} = n^{size}" for name, size in plot.fixed.items())
     caption = (
-        f"Which derived upper bound is the smallest, and which of its terms leads, in the plane of log<sub>n</sub> {plot.across} and "
-        f"log<sub>n</sub> {up}{fixed}, as far as the regime {_conditions(chart.group.where)} reaches, in this group's language and under "
-        "its dictionary. Solid lines: the smallest bound changes; dashed lines: only its leading term does. The polygons are exact. "
-        f'Bounds that are only printed are not drawn. <span class="key">{key}</span>'
+        f"Which upper bound is the smallest, and which of its terms leads, in the plane of log<sub>n</sub> {plot.across} and "
+        f"log<sub>n</sub> {up}{fixed}, as far as the regime {_conditions(chart.group.where)} reaches, in this group's language "
+        "and under its dictionary. Solid lines: the smallest bound changes; dashed lines: only its leading term does. The "
+        "polygons are exact. Bounds that are only printed, or that another beats everywhere, are not drawn. "
+        f'<span class="key">{key}</span>'
     )
     return f'<figure><div class="figures">{pictures}</div><figcaption>{caption}</figcaption></figure>'
 
@@ -357,22 +417,18 @@ def _certificates(chart: Chart) -> str:
         words = {"dominated": "≲", "separated": "is not ≲"}.get(pair.verdict, pair.verdict)
         inner = f"<pre>{html.escape(pair.explanation)}</pre>"
         if pair.certificate is not None:
-            inner += f"<details><summary>JSON</summary><pre>{html.escape(json.dumps(_short(pair.certificate)))}</pre></details>"
+            inner += f"<details><summary>JSON</summary><pre>{html.escape(json.dumps(pair.certificate))}</pre></details>"
         return f"<details><summary>{pair.left} {words} {pair.right}</summary>{inner}</details>"
 
     return f"<details><summary>Certificates: {len(chart.pairs)} pairs</summary>{''.join(map(one, chart.pairs))}</details>"
 
 
-def _short(certificate: dict[str, Any]) -> dict[str, Any]:
-    return certificate
-
-
 def _group(chart: Chart) -> str:
     group = chart.group
-    words = "".join(f"<dt>{text(name)}</dt><dd>{text(meaning)}</dd>" for name, meaning in group.dictionary)
-    left_out = "".join(f"<li>{text(', '.join(ids.split()))}: {text(why)}</li>" for ids, why in group.left_out)
+    words = "".join(f"<dt>{prose(name)}</dt><dd>{prose(meaning)}</dd>" for name, meaning in group.dictionary)
+    left_out = "".join(f"<li>{text(', '.join(ids.split()))}: {prose(why)}</li>" for ids, why in group.left_out)
     return (
-        f'<section id="{group.id}"><h3>{text(group.title)}</h3><p>{text(group.problem)}</p>'
+        f'<section id="{group.id}"><h3>{text(group.title)}</h3><p>{prose(group.problem)}</p>'
         f"<p>Compared where {_conditions(group.where)}.</p>"
         f'<details><summary>Dictionary</summary><dl class="words">{words}</dl></details>'
         f"{_rates(chart)}<h4>Who dominates whom</h4>{_matrix(chart)}{_clashes(chart)}{_gaps(chart)}{_crossings(chart)}"
@@ -413,14 +469,14 @@ def _paper(name: str, entries: list[Listed]) -> str:
 
 
 INTRODUCTION = """
-<p>“A ≲ B” means: A is at most a constant times B wherever the conditions hold; the constant may depend on k, p, v and θ, never on n, d,
-ε, δ or ρ. Every answer below is decided for all values of the parameters at once and carries a certificate, or a path along which the
-quotient grows, both verified by exact arithmetic.</p>
-<p>Statements are compared within a group: one class of problems, one kind of privacy. A statement about another class enters it by one of
-two inclusions only. An upper bound holds for every smaller class and every weaker kind of privacy; a lower bound for every larger class
-and every stronger kind of privacy. Each group says in its dictionary which inclusions it uses, and lists what could not be compared, with
-the reason. Logarithms are dropped unless the title says otherwise. “Derived” is what the proofs give when redone, “printed” what the
-paper says; a rate that is only printed takes part in the comparison but is not relied upon.</p>
+<p>“A ≲ B” means: A is at most a constant times B wherever the conditions hold; the constant may depend on k, p, v and θ, never
+on n, d, ε, δ or ρ. Every answer below is decided for all values of the parameters at once and carries a certificate, or a path
+along which the quotient grows, both verified by exact arithmetic.</p>
+<p>Statements are compared within a group: one class of problems, one kind of privacy. A statement about another class enters it
+by one of two inclusions only. An upper bound holds for every smaller class and every weaker kind of privacy; a lower bound for
+every larger class and every stronger kind of privacy. Each group says in its dictionary which inclusions it uses, and lists what
+could not be compared, with the reason. Logarithms are dropped unless the title says otherwise. “Derived” is what the proofs give
+when redone, “printed” what the paper says; a rate that is only printed takes part in the comparison but is not relied upon.</p>
 """
 
 

@@ -154,9 +154,15 @@ def do_compare(arguments: argparse.Namespace) -> int:
 
 
 def do_theorem(arguments: argparse.Namespace) -> int:
-    from verification.bound_checks import list_theorems, show_theorem
+    from refimpl.validation import InputError
+    from verification.bound_checks import draw_atlas, list_theorems, show_theorem
 
-    code, value, text = list_theorems() if arguments.id is None else show_theorem(arguments.id)
+    if arguments.atlas is not None:
+        if arguments.id is not None:
+            raise InputError("atlas: shows all statements; leave out ID")
+        code, value, text = draw_atlas(arguments.atlas)
+    else:
+        code, value, text = list_theorems() if arguments.id is None else show_theorem(arguments.id)
     emit(arguments, value, text)
     return code
 
@@ -305,10 +311,14 @@ def parser() -> argparse.ArgumentParser:
     statement = command(
         "theorem",
         do_theorem,
-        "the papers' statements: all, or one as printed, as derived, with its check",
-        "tailproof theorem P4.T3.1",
+        "the papers' statements: all, or one as printed, as derived, with its check; or the atlas of them",
+        "tailproof theorem P4.T3.1\n"
+        "         tailproof theorem --atlas atlas.html     (who dominates whom, where they cross; takes a minute or two)",
     )
     statement.add_argument("id", nargs="?", metavar="ID")
+    statement.add_argument(
+        "--atlas", metavar="FILE", help="write a page with every rate, comparisons with certificates, crossovers and plots"
+    )
     calibrate = command(
         "calibrate",
         do_calibrate,

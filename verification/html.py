@@ -98,8 +98,7 @@ def page(report: dict[str, Any]) -> str:
         for c in report["comparisons"]
     ]
     errata = [
-        [text(e["id"]), text(e["place"]), text(e["kind"]), text(e["printed"]), text(e["found"])]
-        for e in report["errata"]
+        [text(e["id"]), text(e["place"]), text(e["kind"]), text(e["printed"]), text(e["found"])] for e in report["errata"]
     ]
     summary = html.escape(report["summary"])
     parts = [
