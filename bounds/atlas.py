@@ -151,7 +151,8 @@ def translate(rate: str, entry: Entry, *, logs: bool = False) -> Rate:
     source = _replaced(parse_rate(rate).expression, entry.choices)
     expression = source if logs else _plain(source)
     expression = parse_rate(entry.factor).expression * expression ** sympy.Rational(entry.power)
-    return parse_rate(str(_bare(expression)))
+    bare = _bare(expression)
+    return Rate(str(bare), bare)
 
 
 def _conditions(statement: Statement, entry: Entry, group: Group) -> tuple[str, ...]:
@@ -181,23 +182,26 @@ def _granted(condition: str, low: Expression, sign: str, high: Expression, group
     if names <= set(STRUCTURAL) or sign == "==":
         return condition in known or f"{high}{'<' if sign[0] == '>' else '>'}{sign[1:]}{low}" in known
     small, large = (low, high) if sign.startswith("<") else (high, low)
-    return isinstance(compare(small, large, where=group.where, logs=group.logs), Dominance)
+    return _implied(str(small), str(large), group.where, group.logs)
 
 
-def _readable(rate: Rate, group: Group) -> Rate:
-    """A long rate without the terms that others dominate on the group's regime."""
-    return simplify(rate, group.where, logs=group.logs).rate if len(rate.text) > LONG else rate
+@functools.lru_cache(maxsize=4096)
+def _implied(small: str, large: str, where: tuple[str, ...], logs: bool) -> bool:
+    return isinstance(compare(small, large, where=where, logs=logs), Dominance)
 
 
-def _form(rate: Rate, group: Group) -> str:
-    """The rate's monomials: two rates with the same form are the same up to constants."""
-    problem = build_problem(rate, Rate("1", sympy.Integer(1)), where=group.where, logs=group.logs)
+@functools.lru_cache(maxsize=4096)
+def _tidy(text: str, where: tuple[str, ...], logs: bool) -> tuple[Rate, str]:
+    """The rate, if it is long without the terms that others dominate, and its form: same form, same rate up to constants."""
+    rate = parse_rate(text)
+    rate = simplify(rate, where, logs=logs).rate if len(text) > LONG else rate
+    problem = build_problem(rate, Rate("1", sympy.Integer(1)), where=where, logs=logs)
     clauses = [sorted(str(sorted((s, str(e.as_expr())) for s, e in m.items())) for m in clause) for clause in problem.left]
-    return str(sorted(clauses))
+    return rate, str(sorted(clauses))
 
 
-def _sources(group: Group) -> Iterator[tuple[str, Rate, Source]]:
-    """Every reading of every entry: kind, rate, source."""
+def _sources(group: Group) -> Iterator[tuple[str, str, Rate, Source]]:
+    """Every reading of every entry: kind, form, rate, source."""
     for entry in group.entries:
         for identifier in entry.ids.split():
             statement = theorem(identifier)
@@ -206,10 +210,11 @@ def _sources(group: Group) -> Iterator[tuple[str, Rate, Source]]:
             found: dict[str, tuple[Rate, list[Reading]]] = {}
             for reading, text in rates.items():
                 if text is not None and entry.reading in (None, reading):
-                    rate = _readable(translate(text, entry, logs=group.logs), group)
-                    found.setdefault(_form(rate, group), (rate, []))[1].append(reading)
-            for rate, readings in found.values():
-                yield statement.kind, rate, Source(identifier, tuple(readings), dict(entry.choices), entry.assumes, where)
+                    rate, form = _tidy(translate(text, entry, logs=group.logs).text, group.where, group.logs)
+                    found.setdefault(form, (rate, []))[1].append(reading)
+            for form, (rate, readings) in found.items():
+                source = Source(identifier, tuple(readings), dict(entry.choices), entry.assumes, where)
+                yield statement.kind, form, rate, source
 
 
 def rows_of(group: Group) -> tuple[Row, ...]:
@@ -219,8 +224,8 @@ def rows_of(group: Group) -> tuple[Row, ...]:
     are derived and what needs fewer is only printed.
     """
     found: dict[tuple[str, str], list[tuple[Rate, Source]]] = {}
-    for kind, rate, source in _sources(group):
-        found.setdefault((kind, _form(rate, group)), []).append((rate, source))
+    for kind, form, rate, source in _sources(group):
+        found.setdefault((kind, form), []).append((rate, source))
     rows: dict[str, list[Row]] = {"upper": [], "lower": []}
     for (kind, _), members in found.items():
         free = [m for m in members if not m[1].where]
