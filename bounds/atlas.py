@@ -545,20 +545,36 @@ def _lines(rate: Rate, where: tuple[str, ...], plot: Plot, values: Mapping[str, 
     return clauses, [line(row.exponents, -1) for row in problem.rows]
 
 
+def _candidates(c: Chart, *, published: bool) -> list[tuple[Row, tuple[str, ...]]]:
+    """The best upper bounds; or those that a paper, not we, derives, each under its own conditions."""
+    if not published:
+        return [(row, row.where) for row in map(c.row, c.best)]
+    found = []
+    for row in c.rows:
+        theirs = [s for s in row.sources if "derived" in s.readings and theorem(s.id).source != "ours"]
+        if row.kind == "upper" and theirs:
+            wheres = dict.fromkeys(s.where for s in theirs)
+            found += [(row, where) for where in wheres if not where or () not in wheres]
+    return found
+
+
 def regions(
-    c: Chart, values: Mapping[str, Fraction], *, side: Corner = (Fraction(2), Fraction(1))
+    c: Chart, values: Mapping[str, Fraction], *, published: bool = False, side: Corner = (Fraction(2), Fraction(1))
 ) -> tuple[tuple[Corner, ...], list[Cell]]:
-    """The part of the plane that the group's regime allows, and its division by the smallest of the best upper bounds."""
+    """The part of the plane that the group's regime allows, and its division by the smallest of the best upper bounds.
+
+    `published`: by the smallest of those that the papers derive, without ours.
+    """
     plot = c.group.plot
     assert plot is not None
     zero = Fraction(0)
     frame: tuple[Corner, ...] = ((zero, zero), (side[0], zero), side, (zero, side[1]))
     for line in _lines(Rate("1", sympy.Integer(1)), c.group.where, plot, values)[1]:
         frame = _half(frame, line) if frame else frame
-    rows: dict[str, tuple[Clauses, list[Line]]] = {}
-    for row in map(c.row, c.best):
+    rows: dict[tuple[str, tuple[str, ...]], tuple[Clauses, list[Line]]] = {}
+    for row, where in _candidates(c, published=published):
         try:
-            rows[row.name] = _lines(row.rate, _regime(c.group, row), plot, values)
+            rows[row.name, where] = _lines(row.rate, (*c.group.where, *where), plot, values)
         except InputError:  # its conditions exclude these values
             continue
     terms = {t for clauses, _ in rows.values() for clause in clauses for t, _ in clause}
@@ -573,7 +589,9 @@ def regions(
     return frame, [cell for corners in cells if (cell := _labelled(corners, rows)) is not None]
 
 
-def _labelled(corners: tuple[Corner, ...], rows: Mapping[str, tuple[Clauses, list[Line]]]) -> Cell | None:
+def _labelled(
+    corners: tuple[Corner, ...], rows: Mapping[tuple[str, tuple[str, ...]], tuple[Clauses, list[Line]]]
+) -> Cell | None:
     here = centre(corners)
 
     def height(term: tuple[Line, str]) -> Fraction:
@@ -581,7 +599,7 @@ def _labelled(corners: tuple[Corner, ...], rows: Mapping[str, tuple[Clauses, lis
 
     leading = {
         name: max((min(clause, key=height) for clause in clauses), key=height)
-        for name, (clauses, conditions) in rows.items()
+        for (name, _), (clauses, conditions) in rows.items()
         if all(_value(line, here) >= 0 for line in conditions)
     }
     if not leading:
@@ -594,7 +612,7 @@ def _labelled(corners: tuple[Corner, ...], rows: Mapping[str, tuple[Clauses, lis
 # --- the groups -------------------------------------------------------------------------------------------------------------
 
 _HALF, _TWO = Fraction(1, 2), Fraction(2)
-_K = tuple({"k": Fraction(value)} for value in (2, 4, 16))
+_K = tuple({"k": Fraction(value)} for value in (2, 4, 8))
 _NORM = {"r": "1", "R2k": "1", "r2k": "1", "G": "1", "D": "1", "lam": "1", "beta": "1", "p": "1"}
 _ROOT = {"r": "sqrt(d)", "R2k": "sqrt(d)", "r2k": "sqrt(d)", "G": "sqrt(d)", "D": "1", "lam": "1", "p": "1"} | {
     "beta": "sqrt(d)"

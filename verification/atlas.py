@@ -104,7 +104,8 @@ def _math(node: ast.expr, small: bool = False) -> str:
             if not small:
                 return f"<mfrac>{_math(node.left)}{_math(node.right)}</mfrac>"
             below = _math(node.right, True)
-            return _row(_factor(node.left, True), _operator("/"), below if _is_atom(node.right) else _bracketed(below))
+            above = _math(node.left, True) if isinstance(node.left, ast.UnaryOp) else _factor(node.left, True)
+            return _row(above, _operator("/"), below if _is_atom(node.right) else _bracketed(below))
         case ast.BinOp(op=ast.Mult()):
             return _row(_factor(node.left, small), _operator("\u2062"), _factor(node.right, small))
         case ast.BinOp():
@@ -158,11 +159,11 @@ def _superscript(term: tuple[Fraction, Fraction, Fraction], names: tuple[str, st
 Region = tuple[tuple[str, ...], str]  # the smallest bounds, and their leading term
 
 
-def picture(chart: Chart, values: Mapping[str, Fraction], colours: dict[Region, str]) -> str:
+def picture(chart: Chart, values: Mapping[str, Fraction], colours: dict[Region, str], *, published: bool = False) -> str:
     """The plane at these values; regions take their colours from `colours`, which grows with new regions."""
     plot = chart.group.plot
     assert plot is not None
-    frame, cells = regions(chart, values)
+    frame, cells = regions(chart, values, published=published)
     if not cells:
         return ""
     right = max(max(x for x, _ in frame), Fraction(1, 4))
@@ -277,7 +278,8 @@ math { font-size: 1.05em; } nav ul { columns: 22rem; } nav li { margin: .1rem 0;
 svg text { font: 11px system-ui, sans-serif; fill: currentColor; text-anchor: middle; }
 svg text.side { text-anchor: end; } svg text.left { text-anchor: start; } svg text.head { text-anchor: end; font-weight: 600; }
 .key i { display: inline-block; width: .9rem; height: .9rem; border-radius: .2rem; vertical-align: -.1rem; opacity: .6; }
-.printed { opacity: .75; } dl.words dt { font-weight: 600; } dl.words dd { margin: 0 0 .3rem 1rem; } td.wide { min-width: 16rem; }
+.printed { opacity: .75; } dl.words dt { font-weight: 600; } dl.words dd { margin: 0 0 .3rem 1rem; } 
+section > .scroll > table:not(.matrix) td:nth-last-child(-n+2) { min-width: 12rem; }
 details { margin: .3rem 0; } details pre { white-space: pre-wrap; } figure { margin: 1rem 0; } figcaption { font-size: .9rem; }
 .false { color: var(--bad); }
 """
@@ -390,24 +392,38 @@ def _gaps(chart: Chart) -> str:
     return "<h4>Optimal up to</h4>" + grid(["upper bound", "lower bound", "the factor between them, at worst"], rows)
 
 
-def _figure(chart: Chart) -> str:
-    plot = chart.group.plot
-    if plot is None:
+def _figures(chart: Chart) -> str:
+    """The best bounds; then the papers' own, if those differ."""
+    if chart.group.plot is None:
         return ""
+    own = any(
+        {cell.best for cell in regions(chart, values, published=True)[1]}
+        != {cell.best for cell in regions(chart, values)[1]}
+        for values in chart.group.plot.values
+    )
+    return _figure(chart, published=False) + (_figure(chart, published=True) if own else "")
+
+
+def _figure(chart: Chart, *, published: bool) -> str:
+    plot = chart.group.plot
+    assert plot is not None
     colours: dict[Region, str] = {}
-    pictures = "".join(picture(chart, values, colours) for values in plot.values)
+    pictures = "".join(picture(chart, values, colours, published=published) for values in plot.values)
+    if not pictures:
+        return ""
     key = "; ".join(
         f'<i style="background:{colour}"></i> {" = ".join(best)}, led by {mathml(leading)}'
         for (best, leading), colour in colours.items()
     )
     up = "1/ε" if plot.up == "eps" else "1/√ρ"
     fixed = "".join(f", {name} = n^{size}" for name, size in plot.fixed.items())
+    which = "Without our own results: which upper bound that a paper proves" if published else "Which upper bound"
+    drawn = "Bounds that are only printed" + ("" if published else ", or that another beats everywhere,")
     caption = (
-        f"Which upper bound is the smallest, and which of its terms leads, in the plane of log<sub>n</sub> {plot.across} and "
+        f"{which} is the smallest, and which of its terms leads, in the plane of log<sub>n</sub> {plot.across} and "
         f"log<sub>n</sub> {up}{fixed}, as far as the regime {_conditions(chart.group.where)} reaches, in this group's language "
         "and under its dictionary. Solid lines: the smallest bound changes; dashed lines: only its leading term does. The "
-        "polygons are exact. Bounds that are only printed, or that another beats everywhere, are not drawn. "
-        f'<span class="key">{key}</span>'
+        f'polygons are exact. {drawn} are not drawn. <span class="key">{key}</span>'
     )
     return f'<figure><div class="figures">{pictures}</div><figcaption>{caption}</figcaption></figure>'
 
@@ -432,7 +448,7 @@ def _group(chart: Chart) -> str:
         f"<p>Compared where {_conditions(group.where)}.</p>"
         f'<details><summary>Dictionary</summary><dl class="words">{words}</dl></details>'
         f"{_rates(chart)}<h4>Who dominates whom</h4>{_matrix(chart)}{_clashes(chart)}{_gaps(chart)}{_crossings(chart)}"
-        f"{_figure(chart)}{_certificates(chart)}"
+        f"{_figures(chart)}{_certificates(chart)}"
         + (f"<details><summary>Not compared</summary><ul>{left_out}</ul></details>" if left_out else "")
         + "</section>"
     )

@@ -179,6 +179,17 @@ def test_regions_fill_the_regime_and_name_the_smallest_bound(name: str) -> None:
             assert set(cell.best) <= set(drawn.best)
 
 
+def test_regions_of_the_papers_own_bounds() -> None:
+    """Without ours the shuffled method has the best rate for small ε only, and for larger ε an ε-DP method is left."""
+    group = BY_ID["convex-directions-approx"]
+    kept = ("P0.T6", "P4.T3.1 P4.OURS.bound", "P4.OURS.zcdp")
+    drawn = chart(dataclasses.replace(group, entries=tuple(e for e in group.entries if e.ids in kept)))
+    ours, theirs = (regions(drawn, {"k": Fraction(2)}, published=p)[1] for p in (False, True))
+    assert {cell.best for cell in ours} == {("U1",)}
+    for cell in theirs:
+        assert cell.best == (("U1",) if centre(cell.corners)[1] > Fraction(1, 2) else ("U2",))
+
+
 def test_print_against_derivation() -> None:
     assert agreement(theorem("P4.T3.1")) == "same"
     assert agreement(theorem("P0.TAB1.r2.lower")) == "derived < printed"
