@@ -278,7 +278,7 @@ math { font-size: 1.05em; } nav ul { columns: 22rem; } nav li { margin: .1rem 0;
 svg text { font: 11px system-ui, sans-serif; fill: currentColor; text-anchor: middle; }
 svg text.side { text-anchor: end; } svg text.left { text-anchor: start; } svg text.head { text-anchor: end; font-weight: 600; }
 .key i { display: inline-block; width: .9rem; height: .9rem; border-radius: .2rem; vertical-align: -.1rem; opacity: .6; }
-.printed { opacity: .75; } dl.words dt { font-weight: 600; } dl.words dd { margin: 0 0 .3rem 1rem; } 
+dl.words dt { font-weight: 600; } dl.words dd { margin: 0 0 .3rem 1rem; }
 section > .scroll > table:not(.matrix) td:nth-last-child(-n+2) { min-width: 12rem; }
 details { margin: .3rem 0; } details pre { white-space: pre-wrap; } figure { margin: 1rem 0; } figcaption { font-size: .9rem; }
 .false { color: var(--bad); }
