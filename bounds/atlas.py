@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -448,14 +449,16 @@ def listed(statements: Iterable[Statement], groups: Iterable[Group], *, decide: 
     for s in statements:
         inside = tuple(g.id for g in groups if any(s.id in entry.ids.split() for entry in g.entries))
         outside = tuple(f"{g.title}: {why}" for g in groups for ids, why in g.left_out if s.id in ids.split())
-        named = tuple(e.id for e in known if e.paper == s.paper and _names(e.place, s.label))
+        named = tuple(e.id for e in known if e.paper == s.paper and names(e.place, s.label))
         yield Listed(s, agreement(s) if decide else "not asked", inside, outside, named)
 
 
-def _names(place: str, label: str) -> bool:
-    """Whether the place names the label itself, not one that begins with it (Theorem 1, Theorem 10)."""
-    i = place.find(label)
-    return i >= 0 and not place[i + len(label) : i + len(label) + 1].isdigit()
+def names(place: str, label: str) -> bool:
+    """Whether the place of an erratum names the label: "Theorems 6 and 7" names Theorem 7, "Theorem 10" not Theorem 1."""
+    word, _, number = label.rpartition(" ")
+    listed_before = r"(?:[\d.]+(?:, | and |, and ))*" if number[:1].isdigit() else ""
+    start = rf"\b{re.escape(word)}s? {listed_before}" if word else ""
+    return re.search(rf"{start}{re.escape(number)}(?!\.?\d)", place) is not None
 
 
 @dataclass(frozen=True)

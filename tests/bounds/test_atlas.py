@@ -23,6 +23,7 @@ from bounds.atlas import (
     centre,
     chart,
     listed,
+    names,
     readable,
     regions,
     rows_of,
@@ -195,6 +196,17 @@ def test_print_against_derivation() -> None:
     assert agreement(theorem("P0.TAB1.r2.lower")) == "derived < printed"
     assert agreement(theorem("P4.TF.6")) == "–"
     assert agreement(theorem("P2.T1")) == "derived < printed"
+
+
+def test_errata_are_found_by_the_label_of_a_statement() -> None:
+    assert names("Theorem 1 (privacy), Algorithm 3", "Theorem 1")
+    assert not names("Theorem 1 (privacy), Algorithm 3", "Theorem 3")
+    assert not names("Theorem 10, proof", "Theorem 1")
+    assert names("Theorem 10, Theorem 1", "Theorem 1")
+    assert names("Theorems 6 and 7", "Theorem 7")
+    assert not names("Theorem 3.1", "Theorem 3")
+    assert names("Table 1, row 2", "Table 1")
+    assert names("Theorem 1 (6)", "(6)")
 
 
 def test_readable_surfaces() -> None:
