@@ -139,7 +139,10 @@ def _conditions(where: tuple[str, ...]) -> str:
 
 # --- pictures ---------------------------------------------------------------------------------------------------------------
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#888888")  # Okabe and Ito
+COLOURS = (  # Okabe and Ito's, told apart by the colour-blind, and two of Tol's
+    *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#888888"),
+    *("#882255", "#117733"),
+)
 WIDTH, HEIGHT, MARGIN = 330, 250, 38
 SMALLEST = Fraction(3, 100)  # of the area: smaller regions carry no label
 
