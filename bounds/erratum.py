@@ -8,6 +8,7 @@ an extraction loss, because the texts at hand were extracted by machine.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -31,6 +32,17 @@ class Erratum:
     found: str
     evidence: dict[str, Any]
     recheck: Callable[[], bool]
+
+    def concerns(self, paper: str, label: str) -> bool:
+        return self.paper == paper and names(self.place, label)
+
+
+def names(place: str, label: str) -> bool:
+    """Whether the place of an erratum names the label: "Theorems 6 and 7" names Theorem 7, "Theorem 10" not Theorem 1."""
+    word, _, number = label.rpartition(" ")
+    listed_before = r"(?:[\d.]+(?:, | and |, and ))*" if number[:1].isdigit() else ""
+    start = rf"\b{re.escape(word)}s? {listed_before}" if word else ""
+    return re.search(rf"{start}{re.escape(number)}(?!\.?\d)", place) is not None
 
 
 def stands(gap: Gap) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from bounds.atlas import atlas
 from bounds.compare import Dominance, Separation, Undecided, compare
 from bounds.errata import errata
 from bounds.smtlib import export
 from bounds.statements import Comparison, Statement
 from bounds.theorems import theorem, theorems
 from refimpl.validation import InputError
+from verification.atlas import document, page
 from verification.report import table
 
 Outcome = tuple[int, dict[str, Any], str]  # exit code, JSON, text
@@ -55,12 +57,29 @@ def show_theorem(identifier: str) -> Outcome:
     lines += [f"step     {step}" for step in statement.steps]
     lines += [f"used by  {', '.join(statement.algorithms)}"] if statement.algorithms else []
     lines += [f"check    {check['claim']}: {check['verdict']}" for check in value["checks"]]
-    related = [
-        e for e in errata() if e.id in statement.errata or (e.paper == statement.paper and statement.label in e.place)
-    ]
+    related = [e for e in errata() if e.id in statement.errata or e.concerns(statement.paper, statement.label)]
     value["errata"] = [e.id for e in related]
     lines += [f"erratum  {e.id}: {e.found}" for e in related]
     return 0, value, "\n".join(lines)
+
+
+def draw_atlas(file: str) -> Outcome:
+    """Writes the page; the JSON has the same, with every certificate.  Exit code 3 if a pair of rates is undecided."""
+    path = Path(file)
+    if not path.parent.is_dir() or path.is_dir():  # before a minute of work
+        raise InputError(f"atlas = {file!r}: must be a file in a folder that exists")
+    found = atlas()
+    try:
+        path.write_text(page(found), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"atlas = {file!r}: could not be written ({error})") from None
+    counts = found.counts()
+    lines = [
+        f"{counts['groups']} groups, {counts['pairs']} ordered pairs of rates: {counts['dominated']} dominated, "
+        f"{counts['separated']} separated, {counts['undecided']} undecided; {counts['rates']} rates listed",
+        f"atlas: {file}",
+    ]
+    return (3 if counts["undecided"] else 0), document(found), "\n".join(lines)
 
 
 def _entry(statement: Statement) -> dict[str, Any]:

@@ -154,10 +154,15 @@ def do_compare(arguments: argparse.Namespace) -> int:
 
 
 def do_theorem(arguments: argparse.Namespace) -> int:
-    from verification.bound_checks import list_theorems, show_theorem
+    from refimpl.validation import InputError
+    from verification.bound_checks import draw_atlas, list_theorems, show_theorem
     from verification.paper_check import check_papers
 
-    if arguments.check:
+    if arguments.atlas is not None:
+        if arguments.id is not None or arguments.check:
+            raise InputError("atlas: shows all statements; leave out ID and --check")
+        code, value, text = draw_atlas(arguments.atlas)
+    elif arguments.check:
         chosen = [arguments.id] if arguments.id else None
         code, value, text = check_papers(chosen, jobs=arguments.jobs, progress=sys.stderr.isatty())
     else:
@@ -310,14 +315,19 @@ def parser() -> argparse.ArgumentParser:
     statement = command(
         "theorem",
         do_theorem,
-        "the papers' statements: all, or one as printed, as derived, with its check",
-        "tailproof theorem P4.T3.1\n         tailproof theorem --check",
+        "the papers' statements: all, or one as printed, as derived, with its check; or a check or an atlas of them all",
+        "tailproof theorem P4.T3.1\n"
+        "         tailproof theorem --check                (print against derivation; takes half a minute)\n"
+        "         tailproof theorem --atlas atlas.html     (who dominates whom, where they cross; takes a minute or two)",
     )
     statement.add_argument("id", nargs="?", metavar="ID", help="a statement; with --check, a paper (P0 to P4)")
     statement.add_argument(
         "--check",
         action="store_true",
         help="decide everything: print against derivation, and what the papers say of their rates",
+    )
+    statement.add_argument(
+        "--atlas", metavar="FILE", help="write a page with every rate, comparisons with certificates, crossovers and plots"
     )
     calibrate = command(
         "calibrate",

@@ -6,7 +6,7 @@ import html
 import json
 from typing import Any
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --line: #8884; --bad: #c62828; --good: #2e7d32; --open: #b26a00; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { margin-bottom: 0; } h2 { margin-top: 2.2rem; }
@@ -20,13 +20,13 @@ details pre { max-height: 20rem; overflow: auto; font-size: .8rem; }
 """
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
     if isinstance(value, float):
         return html.escape(f"{value:.6g}")
     return html.escape("–" if value is None else str(value))
 
 
-def _rows(header: list[str], rows: list[list[str]]) -> str:
+def grid(header: list[str], rows: list[list[str]]) -> str:
     head = "".join(f"<th>{name}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -55,19 +55,19 @@ def _second_stage_section(found: dict[str, list[dict[str, Any]]] | None) -> str:
         return ""
     bias = [
         [
-            _text(row["loss"]),
-            _text(row["n"]),
-            *(_text(row[key]) for key in ("lemma", "before", "after_A", "after_B")),
-            _text(f"{row['after_A'] / row['before']:.4f}, {row['after_B'] / row['before']:.4f}"),
+            text(row["loss"]),
+            text(row["n"]),
+            *(text(row[key]) for key in ("lemma", "before", "after_A", "after_B")),
+            text(f"{row['after_A'] / row['before']:.4f}, {row['after_B'] / row['before']:.4f}"),
         ]
         for row in found["bias"]
     ]
     solvers = ("single", "double, reading A", "double, reading B")
     distance = [
         [
-            *(_text(row[key]) for key in ("n", "d", "epsilon")),
+            *(text(row[key]) for key in ("n", "d", "epsilon")),
             *(f"{row[name][0]:.4f} ± {row[name][1]:.4f}" for name in solvers),
-            _text(f"{row[solvers[1]][0] / row['single'][0]:.2f}, {row[solvers[2]][0] / row['single'][0]:.2f}"),
+            text(f"{row[solvers[1]][0] / row['single'][0]:.2f}, {row[solvers[2]][0] / row['single'][0]:.2f}"),
         ]
         for row in found["distance"]
     ]
@@ -77,10 +77,10 @@ def _second_stage_section(found: dict[str, list[dict[str, Any]]] | None) -> str:
         "without clipping, on data made to have a large one, before and after the second stage (A: the extension's infimum over W, "
         "B: over the small set); a ratio of 1 means that nothing was gained. Our lemma bounds the distance without any "
         "localisation.</p>"
-        + _rows(["loss", "n", "lemma", "before", "after, A", "after, B", "after / before: A, B"], bias)
+        + grid(["loss", "n", "lemma", "before", "after, A", "after, B", "after / before: A, B"], bias)
         + "<p>Second table: mean distance of the released point from the minimiser without clipping, at equal ε, clipping and "
         "regularisation, with 95 % intervals; the second stage pays for the first with noise twice as long.</p>"
-        + _rows(["n", "d", "ε", *solvers, "double / single: A, B"], distance)
+        + grid(["n", "d", "ε", *solvers, "double / single: A, B"], distance)
     )
 
 
@@ -90,72 +90,71 @@ def _agreement_section(checked: list[dict[str, Any]], differing: list[list[str]]
     return (
         f"<h2>Print against derivation</h2><p>{len(checked)} statements have a printed and a derived rate; in these the two differ "
         "by more than constants and hidden logarithms.</p>"
-        + _rows(["id", "label", "printed", "derived", "verdict", "errata"], differing)
+        + grid(["id", "label", "printed", "derived", "verdict", "errata"], differing)
     )
 
 
 def page(report: dict[str, Any]) -> str:
     findings = [
         [
-            _text(f["algorithm"]),
-            _text(f["check"]),
+            text(f["algorithm"]),
+            text(f["check"]),
             _status(f["status"]) + (" (expected)" if f["expected"] else ""),
-            _text(f["measured"]),
-            _text(f["bound"]),
+            text(f["measured"]),
+            text(f["bound"]),
             _bar(f["measured"], f["bound"]),
-            f'<span title="{html.escape(f["setting"])}">{_text(f["detail"])}</span>' + _witness(f["witness"]),
+            f'<span title="{html.escape(f["setting"])}">{text(f["detail"])}</span>' + _witness(f["witness"]),
         ]
         for f in report["findings"]
     ]
     mutants = [
         [
-            _text(m["algorithm"]),
-            _text(m["name"]),
-            _text(m["kind"]),
+            text(m["algorithm"]),
+            text(m["name"]),
+            text(m["kind"]),
             _status("killed" if m["killed_by"] else "alive"),
-            _text(", ".join(m["killed_by"])),
+            text(", ".join(m["killed_by"])),
             _witness(m["witness"]),
         ]
         for m in report["mutants"]
     ]
-    left_out = [[_text(m["algorithm"]), _text(m["name"]), _text(m["reason"])] for m in report["inapplicable"]]
+    left_out = [[text(m["algorithm"]), text(m["name"]), text(m["reason"])] for m in report["inapplicable"]]
     statements = [
         [
-            _text(s["id"]),
-            _text(s["place"]),
+            text(s["id"]),
+            text(s["place"]),
             _status(s["status"]),
-            _text(s["measured"]),
-            _text(s["cases"]),
-            _text(s["detail"]),
+            text(s["measured"]),
+            text(s["cases"]),
+            text(s["detail"]),
         ]
         for s in report["statements"]
     ]
     comparisons = [
         [
-            _text(c["id"]),
-            _text(c["place"]),
-            _text(c["says"]),
-            _text(c["claim"]),
-            _text(", ".join(c["where"])),
-            _text("holds" if c["holds"] else "does not hold"),
+            text(c["id"]),
+            text(c["place"]),
+            text(c["says"]),
+            text(c["claim"]),
+            text(", ".join(c["where"])),
+            text("holds" if c["holds"] else "does not hold"),
         ]
         for c in report["comparisons"]
     ]
     agreements = [
         [
-            _text(a["id"]),
-            _text(a["label"]),
-            _text(a["printed"]),
-            _text(a["derived"]),
-            _text(a["verdict"]),
-            _text(", ".join(a["errata"])),
+            text(a["id"]),
+            text(a["label"]),
+            text(a["printed"]),
+            text(a["derived"]),
+            text(a["verdict"]),
+            text(", ".join(a["errata"])),
         ]
         for a in report["agreements"]
         if not a["verdict"].startswith("same")
     ]
     errata = [
-        [_text(e["id"]), _text(e["place"]), _text(e["kind"]), _text(e["printed"]), _text(e["found"])]
-        for e in report["errata"]
+        [text(e["id"]), text(e["place"]), text(e["kind"]), text(e["printed"]), text(e["found"])] for e in report["errata"]
     ]
     summary = html.escape(report["summary"])
     parts = [
@@ -164,22 +163,27 @@ def page(report: dict[str, Any]) -> str:
         "and no line here says that an algorithm is private. Laws are those of continuous noise; floating-point noise is "
         "idealised. Replay a counterexample with <code>tailproof replay witnesses/FILE.json</code>, beside this page.</p>",
         "<h2>Findings</h2>",
-        _rows(["algorithm", "check", "status", "measured", "bound", "of the bound", "what"], findings),
+        grid(["algorithm", "check", "status", "measured", "bound", "of the bound", "what"], findings),
         "<h2>Mutants</h2><p>Deliberately broken copies; every one must be killed by a check of its class.</p>",
-        _rows(["algorithm", "mutant", "class", "verdict", "killed by", ""], mutants),
+        grid(["algorithm", "mutant", "class", "verdict", "killed by", ""], mutants),
         "<h3>Not applicable</h3>",
-        _rows(["algorithm", "mutant", "reason"], left_out),
+        grid(["algorithm", "mutant", "reason"], left_out),
         _second_stage_section(report["second_stage"]),
         "<h2>Explicit-constant statements</h2><p>Largest measured / bound over the cases tried.</p>",
-        _rows(["id", "place", "status", "ratio", "cases", "what"], statements),
+        grid(["id", "place", "status", "ratio", "cases", "what"], statements),
         "<h2>Comparisons of rates</h2><p>What the papers say of their rates, each decided with a certificate or a path.</p>",
-        _rows(["id", "place", "says", "claim", "where", "verdict"], comparisons),
+        grid(["id", "place", "says", "claim", "where", "verdict"], comparisons),
         _agreement_section(report["agreements"], agreements),
         "<h2>Errata</h2>",
-        _rows(["id", "place", "kind", "printed", "found"], errata),
+        grid(["id", "place", "kind", "printed", "found"], errata),
     ]
+    return shell("Tailproof report", "".join(parts))
+
+
+def shell(title: str, body: str, style: str = "") -> str:
+    """A page on its own: nothing is fetched."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Tailproof report</title>'
-        f"<style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title>'
+        f"<style>{STYLE}{style}</style></head><body>{body}</body></html>"
     )
