@@ -216,7 +216,7 @@ Smooth = Callable[[FloatArray], _State]
 
 def _smooth(problem: Problem, of: Batch, mu: float) -> Smooth:
     """F_μ: on a ball, where records need two coefficients only, by smoothing the loss; elsewhere by smoothing f_C."""
-    if isinstance(of.loss, GlmLoss) and not isinstance(of.domain, Ball):
+    if not isinstance(of.loss, Quadratic | Ridge) and not isinstance(of.domain, Ball):
         return lambda point: _State(problem, point, envelope(of, mu, point))
     softer, widths = _smoothed(of, mu)
     return lambda point: _State(problem, point, softer.at(point), widths)
@@ -402,10 +402,17 @@ class _Search:
 
     def _model_minimum(self, state: _State) -> FloatArray:
         """The minimiser over the set of ⟨G, u − w⟩ + ½(u − w)ᵀH(u − w)."""
-        within = self.problem.within
+        within, (eigenvalues, vectors) = self.problem.within, state.spectrum()
         if isinstance(within, Ball):
-            return _model_minimum_in_ball(within, state.point, state.gradient, *state.spectrum())
-        return self._program.minimum(state.point, state.gradient, *state.spectrum())
+            return _model_minimum_in_ball(within, state.point, state.gradient, eigenvalues, vectors)
+        farthest = 2 * within.diameter_upper()  # outside, whatever the direction
+        newton = vectors @ ((vectors.T @ state.gradient) / eigenvalues)
+        free = state.point - np.clip(newton, -farthest, farthest)
+        if within.contains(free):
+            return free
+        if self.problem.dimension == 1:
+            return within.project(free)
+        return self._program.minimum(state.point, state.gradient, eigenvalues, vectors)
 
     @cached_property
     def _program(self) -> _QuadraticProgram:
@@ -577,7 +584,7 @@ def _mixed_record(i: int, best: _Plane, active: Weighted, bits: int, *, follow: 
 
 def _slope_range(loss: Loss) -> tuple[float, float]:
     inner = loss.loss if isinstance(loss, Ridge) else loss
-    return inner.slope_range if isinstance(inner, GlmLoss) else (-math.inf, math.inf)
+    return (-math.inf, math.inf) if isinstance(inner, Quadratic) else inner.slope_range
 
 
 def _lowest_model(problem: Problem, planes: list[_Plane], best: _Plane, gap: float) -> tuple[FloatArray, FloatArray]:
