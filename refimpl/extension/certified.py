@@ -56,6 +56,7 @@ Stage = Literal["newton", "newton, refined", "cutting planes"]
 LARGEST_REACH = 1e14  # of W: then no value overflows, records having entries of at most 1e60
 _DIVISOR = 8.0  # of μ, from one smoothed problem to the next
 _MOST_STEPS = 30  # of Newton's method on one of them
+_PATIENCE = 8  # of these, in which the gap must halve
 _LEAST_BITS = 64  # of refined records
 _PLANE_BITS = 256  # of cutting planes at first
 _MOST_REFINED = 200  # records, while there is hope to do with fewer
@@ -364,9 +365,13 @@ class _Search:
         """The minimiser of F_μ, about as accurately as the smoothing itself is accurate."""
         smooth = _smooth(self.problem, self.batch, mu)
         state = self._at(smooth, point)
+        gaps: list[float] = []
         for _ in range(_MOST_STEPS):
+            gaps.append(state.own_gap)
             if state.own_gap <= 0.1 * max(state.smoothing_gap, self.goal):
                 break
+            if len(gaps) > _PATIENCE and min(gaps[-_PATIENCE:]) > min(gaps[:-_PATIENCE]) / 2:
+                break  # the Hessian is of no use here: cutting planes are faster
             following = self._along(smooth, state, self._model_minimum(state) - state.point)
             if following is None:
                 break

@@ -71,10 +71,10 @@ def test_shipped_neighbours_attain_the_supremum_and_never_exceed_the_claim(subje
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=IDS)
 def test_search_attains_95_percent_and_never_exceeds_the_claim(subject: Subject) -> None:
-    """No knowledge of the algorithm goes in.  (Three seeds: this is a property of the search, not of one seed.)"""
+    """No knowledge of the algorithm goes in.  (Two seeds: this is a property of the search, not of one seed.)"""
     slow = subject.algorithm in ("P1.A3", "P2.A3", "P3.A4")
-    for seed in (1, 2) if slow else (1, 2, 3):
-        found = search_sensitivity(subject, seed=seed, restarts=2 if slow else 6, steps=30 if slow else 150)
+    for seed in (1, 2):
+        found = search_sensitivity(subject, seed=seed, restarts=2 if slow else 4, steps=30 if slow else 120)
         assert found.measurement.ratio <= 1 + 1e-9
         assert found.measurement.ratio >= 0.95 * supremum(subject.algorithm, subject.setting)
         assert ((found.pair[0] != found.pair[1]).any(axis=1)).sum() <= 1
@@ -82,9 +82,13 @@ def test_search_attains_95_percent_and_never_exceeds_the_claim(subject: Subject)
 
 @pytest.mark.parametrize("subject", MINIMISERS, ids=[f"{s.algorithm}-{s.setting_index}" for s in MINIMISERS])
 def test_minimisers_move_as_far_as_they_may_and_no_farther(subject: Subject) -> None:
-    """2C/(λn) is 1/(1 + κ) of the claim.  (P4.D4 has a κ that makes the claim larger than the set: see its mutants.)"""
-    effort = QUICK.share(subject.setting.effort)
-    found = search_sensitivity(subject, seed=1, restarts=effort.restarts, steps=effort.steps, starts=subject.setting.effort)
+    """2C/(λn) is 1/(1 + κ) of the claim.  (P4.D4 has a κ that makes the claim larger than the set: see its mutants.)
+
+    The search here is a third of what `tailproof verify` does; what attains the claim are the pairs that are shipped.
+    """
+    share = subject.setting.effort / 3
+    effort = QUICK.share(share)
+    found = search_sensitivity(subject, seed=1, restarts=effort.restarts, steps=effort.steps, starts=share)
     shipped = worst_pairs(subject.algorithm, subject.setting)
     structured = neighbours.structured(
         subject.setting.n, subject.setting.d, np.random.default_rng(1), scales=(1.0,), directions=1
