@@ -135,8 +135,8 @@ _ITERATIVE = Implementation(
     iterative_updating,
     "iterative_updating_mean",
     (
-        Setting(80, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 40, "steps": 1}),
-        Setting(20, 2, {**_PRIVATE, "clip": 1.0, "groups": 10, "steps": 2, "amplification": "none"}),
+        Setting(80, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 40, "steps": 1}, effort=0.5),
+        Setting(20, 2, {**_PRIVATE, "clip": 1.0, "groups": 10, "steps": 2, "amplification": "none"}, effort=0.5),
     ),
     conditional="conditional_privacy",
 )
@@ -168,7 +168,10 @@ _TRIMMED_PARAMETERS = {"epsilon": 8.0, "delta": 1e-3, "lower": -1.0, "upper": 1.
 _TRIMMED = Implementation(
     trimmed,
     "trimmed_mean",
-    (Setting(61, 4, _TRIMMED_PARAMETERS), Setting(61, 4, {**_TRIMMED_PARAMETERS, "clamp": "data"})),
+    (
+        Setting(61, 4, _TRIMMED_PARAMETERS, effort=0.5),
+        Setting(61, 4, {**_TRIMMED_PARAMETERS, "clamp": "data"}, effort=0.5),
+    ),
 )
 _SOFT = Implementation(
     soft_truncation,

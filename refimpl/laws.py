@@ -216,7 +216,7 @@ class NoisyArgmax:
         object.__setattr__(self, "excluded", excluded)
 
     def allowed(self) -> IntArray:
-        return np.setdiff1d(np.arange(self.values.size), np.array(self.excluded, dtype=np.int64))
+        return np.delete(np.arange(self.values.size), np.array(self.excluded, dtype=np.int64))
 
     def log_probabilities(self) -> FloatArray:
         """Of every index; −inf for the excluded ones."""
