@@ -209,11 +209,12 @@ _DOUBLE = Implementation(
         Setting(4, 3, {"loss": "hinge", "reading": "B", **_REGULARISED, "epsilon": 6.0}, _labelled, effort=0.05),
     ),
 )
-# A large κ, for the number of steps goes with κ⁻⁴; and a large ε, so that the noise does not leave the set.
+# A large κ, for the number of steps goes with κ⁻⁴; and a large ε, so that the noise does not leave the set.  Few pairs: the
+# claimed Δ is more than the diameter of the set.
 _STRUCTURED = Implementation(
     structured,
     "structured_output_perturbation",
-    (Setting(2, 2, {"loss": "absolute", **_REGULARISED, "kappa": 5.0, "epsilon": 48.0}, effort=0.05),),
+    (Setting(2, 2, {"loss": "absolute", **_REGULARISED, "kappa": 5.0, "epsilon": 48.0}, effort=0.02),),
 )
 _TWO_PHASES = Plan(
     phases=(Phase(5, weight=1.0, lipschitz=1.0, kappa=0.1), Phase(4, weight=2.0, lipschitz=0.5, kappa=0.2)),

@@ -27,7 +27,8 @@ BUILT = [
 ]
 SUBJECTS = [subject for subject in BUILT if not subject.algorithm.startswith("P4")]
 IDS = [f"{subject.algorithm}-{subject.setting_index}" for subject in SUBJECTS]
-MINIMISERS = [subject for subject in BUILT if subject.algorithm.startswith("P4")]
+# P4.D4 has a κ that makes its claim larger than the set, so that nothing could be farther: see its mutants.
+MINIMISERS = [subject for subject in BUILT if subject.algorithm.startswith("P4") and subject.algorithm != "P4.D4"]
 
 
 def moved(subject: Subject, pair: Pair) -> float:
@@ -82,7 +83,7 @@ def test_search_attains_95_percent_and_never_exceeds_the_claim(subject: Subject)
 
 @pytest.mark.parametrize("subject", MINIMISERS, ids=[f"{s.algorithm}-{s.setting_index}" for s in MINIMISERS])
 def test_minimisers_move_as_far_as_they_may_and_no_farther(subject: Subject) -> None:
-    """2C/(λn) is 1/(1 + κ) of the claim.  (P4.D4 has a κ that makes the claim larger than the set: see its mutants.)
+    """2C/(λn) is 1/(1 + κ) of the claim.
 
     The search here is a third of what `tailproof verify` does; what attains the claim are the pairs that are shipped.
     """
@@ -95,8 +96,7 @@ def test_minimisers_move_as_far_as_they_may_and_no_farther(subject: Subject) -> 
     )
     ratios = [found.measurement.ratio, *(moved(subject, pair) for pair in [*shipped, *structured])]
     assert max(ratios) <= 1 + 1e-9
-    if subject.algorithm != "P4.D4":
-        assert max(ratios) >= 0.9 / 1.1  # κ = 0.1
+    assert max(ratios) >= 0.9 / 1.1  # κ = 0.1
 
 
 @pytest.mark.parametrize("score", [smooth_growth, smooth_local])
