@@ -135,8 +135,8 @@ _ITERATIVE = Implementation(
     iterative_updating,
     "iterative_updating_mean",
     (
-        Setting(80, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 40, "steps": 1}),
-        Setting(20, 2, {**_PRIVATE, "clip": 1.0, "groups": 10, "steps": 2, "amplification": "none"}),
+        Setting(80, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 40, "steps": 1}, effort=0.5),
+        Setting(20, 2, {**_PRIVATE, "clip": 1.0, "groups": 10, "steps": 2, "amplification": "none"}, effort=0.5),
     ),
     conditional="conditional_privacy",
 )
@@ -168,7 +168,10 @@ _TRIMMED_PARAMETERS = {"epsilon": 8.0, "delta": 1e-3, "lower": -1.0, "upper": 1.
 _TRIMMED = Implementation(
     trimmed,
     "trimmed_mean",
-    (Setting(61, 4, _TRIMMED_PARAMETERS), Setting(61, 4, {**_TRIMMED_PARAMETERS, "clamp": "data"})),
+    (
+        Setting(61, 4, _TRIMMED_PARAMETERS, effort=0.5),
+        Setting(61, 4, {**_TRIMMED_PARAMETERS, "clamp": "data"}, effort=0.5),
+    ),
 )
 _SOFT = Implementation(
     soft_truncation,
@@ -206,11 +209,12 @@ _DOUBLE = Implementation(
         Setting(4, 3, {"loss": "hinge", "reading": "B", **_REGULARISED, "epsilon": 6.0}, _labelled, effort=0.05),
     ),
 )
-# A large κ, for the number of steps goes with κ⁻⁴; and a large ε, so that the noise does not leave the set.
+# A large κ, for the number of steps goes with κ⁻⁴; and a large ε, so that the noise does not leave the set.  Few pairs: the
+# claimed Δ is more than the diameter of the set.
 _STRUCTURED = Implementation(
     structured,
     "structured_output_perturbation",
-    (Setting(2, 2, {"loss": "absolute", **_REGULARISED, "kappa": 5.0, "epsilon": 48.0}, effort=0.05),),
+    (Setting(2, 2, {"loss": "absolute", **_REGULARISED, "kappa": 5.0, "epsilon": 48.0}, effort=0.02),),
 )
 _TWO_PHASES = Plan(
     phases=(Phase(5, weight=1.0, lipschitz=1.0, kappa=0.1), Phase(4, weight=2.0, lipschitz=0.5, kappa=0.2)),

@@ -948,6 +948,11 @@ class Localised:
         times = longest.copy()
         points, excess = self._at(times, directions)
         out = np.flatnonzero(excess > 0)
+        if out.size:  # often the ball alone is in the way
+            onto = self.ball.project(self.center + times[out, np.newaxis] * directions[out])
+            alone = self.base.contains(onto)
+            times[out[alone]], points[out[alone]] = self.radius / _norms(directions[out[alone]]), onto[alone]
+            out = out[~alone]
         if out.size:
             times[out], points[out] = self._crossing(directions[out], times[out], excess[out])
         return times, points

@@ -142,7 +142,8 @@ def lln_log_density(z: ArrayLike, sigma: float) -> FloatArray:
         t = np.arange(-9.0, 9.0 + step, step)
         # e^{−x} − 1 + x loses digits for small x = σt, but there the term itself is negligible beside t²/2
         bend = (np.expm1(-sigma * t) + sigma * t) / sigma**2
-        total[chosen] = np.exp(-0.5 * t**2 - u[chosen][..., np.newaxis] * bend).sum(axis=-1) * step
+        near = 0.5 * t**2 + (2.0**level - 1) * bend <= 45  # the rest is less than e^{−45} of the peak, for every u here
+        total[chosen] = np.exp(-0.5 * t[near] ** 2 - u[chosen][..., np.newaxis] * bend[near]).sum(axis=-1) * step
     return np.asarray(log_peak + np.log(total))
 
 
@@ -215,7 +216,7 @@ class NoisyArgmax:
         object.__setattr__(self, "excluded", excluded)
 
     def allowed(self) -> IntArray:
-        return np.setdiff1d(np.arange(self.values.size), np.array(self.excluded, dtype=np.int64))
+        return np.delete(np.arange(self.values.size), np.array(self.excluded, dtype=np.int64))
 
     def log_probabilities(self) -> FloatArray:
         """Of every index; −inf for the excluded ones."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,7 @@ def _p4_near(solver: Solver) -> list[Case]:
     return cases
 
 
+@cache  # the plan takes a second to find
 def _p4_a1() -> list[Case]:
     """The explicit bound of the expectation, by Markov's inequality, or that of the repeated phases, whichever is less."""
     failure, epsilon, n = 0.25, 4.0, 300
@@ -151,19 +152,27 @@ BOUNDS: dict[str, Callable[[], list[Case]]] = {
 
 
 def check_utility(identifier: str, mechanism: Mechanism, seed: int, *, runs: int) -> Measurement:
-    """The share of runs beyond the bound, against the largest share that chance explains; the worst case of all."""
+    """The share of runs beyond the bound, against the largest share that chance explains; the worst case of all.
+
+    Once so many runs are beyond it that the others cannot change the verdict, they are left out.
+    """
     cases = BOUNDS[identifier]()
     found = []
     for index, case in enumerate(cases):
         rng = np.random.default_rng([seed, index])
-        errors = np.array([_error(mechanism, case, rng) for _ in range(runs)])
-        failures = int((errors > case.bound).sum())
         explained = float(binom.isf(FALSE_ALARM / len(cases), runs, case.failure))
+        errors: list[float] = []
+        failures = 0
+        while len(errors) < runs and failures <= explained:
+            errors.append(_error(mechanism, case, rng))
+            failures += errors[-1] > case.bound
         detail = (
             f"{case.name}: share of errors beyond {case.bound:.3g} (allowed {case.failure:g}), "
-            f"median {np.median(errors):.3g}, {runs} runs"
+            f"median {np.median(errors):.3g}, {len(errors)} of {runs} runs"
         )
         found.append(Measurement(failures / runs, explained / runs, detail))
+        if found[-1].exceeds:
+            break
     return max(found, key=lambda measurement: measurement.ratio)
 
 

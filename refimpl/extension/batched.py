@@ -433,7 +433,7 @@ class Batch:
     @cached_property
     def quadratic_part(self) -> QuadraticPart | None:
         """What f has besides φ."""
-        if isinstance(self.loss, GlmLoss):
+        if not isinstance(self.loss, Quadratic | Ridge):
             return None
         loss, weight = (self.loss.loss, self.loss.weight) if isinstance(self.loss, Ridge) else (self.loss, 0.0)
         return QuadraticPart(loss if isinstance(loss, Quadratic) else None, weight, self.features)

@@ -128,13 +128,13 @@ class Problem:
     @cached_property
     def features(self) -> FloatArray:
         """The x of every record, a label multiplied in."""
-        x = self.model.signed_features(self.data) if isinstance(self.model, GlmLoss) else self.data
+        x = self.data if isinstance(self.model, Quadratic) else self.model.signed_features(self.data)
         return np.ascontiguousarray(x)
 
     @cached_property
     def targets(self) -> FloatArray:
         """The t of every record; 0 where the loss has labels or nothing."""
-        has_target = isinstance(self.model, GlmLoss) and self.model.target == "real"
+        has_target = not isinstance(self.model, Quadratic) and self.model.target == "real"
         return np.ascontiguousarray(self.data[:, -1]) if has_target else np.zeros(self.size)
 
     @cached_property
@@ -183,7 +183,7 @@ def _check_form(problem: Problem, certificate: Certificate) -> None:
             raise Rejected(f"{name}: must be an array of float64 of shape {shape}")
         good = ((array >= -largest) & (array <= largest)).reshape(len(array), -1).all(axis=1)
         _reject(name, good, f"must be finite and at most {largest:g}")
-    if isinstance(problem.model, GlmLoss):
+    if not isinstance(problem.model, Quadratic):
         lower, upper = problem.model.slope_range
         inside = (certificate.duals >= lower) & (certificate.duals <= upper)
         _reject("duals", inside, f"must lie in [{lower:g}, {upper:g}]")
@@ -195,7 +195,7 @@ def _check_form(problem: Problem, certificate: Certificate) -> None:
             raise Rejected(f"exact: record {i} must have numbers of mpmath, one dual and {d} of the others")
         if not all(map(mpmath.isfinite, numbers)):
             raise Rejected(f"exact: record {i} has a number that is not finite")
-        if isinstance(problem.model, GlmLoss) and not lower <= record.dual <= upper:
+        if not isinstance(problem.model, Quadratic) and not lower <= record.dual <= upper:
             raise Rejected(f"exact: the dual of record {i} must lie in [{lower:g}, {upper:g}]")
 
 

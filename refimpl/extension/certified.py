@@ -56,6 +56,7 @@ Stage = Literal["newton", "newton, refined", "cutting planes"]
 LARGEST_REACH = 1e14  # of W: then no value overflows, records having entries of at most 1e60
 _DIVISOR = 8.0  # of μ, from one smoothed problem to the next
 _MOST_STEPS = 30  # of Newton's method on one of them
+_PATIENCE = 8  # of these, in which the gap must halve
 _LEAST_BITS = 64  # of refined records
 _PLANE_BITS = 256  # of cutting planes at first
 _MOST_REFINED = 200  # records, while there is hope to do with fewer
@@ -216,7 +217,7 @@ Smooth = Callable[[FloatArray], _State]
 
 def _smooth(problem: Problem, of: Batch, mu: float) -> Smooth:
     """F_μ: on a ball, where records need two coefficients only, by smoothing the loss; elsewhere by smoothing f_C."""
-    if isinstance(of.loss, GlmLoss) and not isinstance(of.domain, Ball):
+    if not isinstance(of.loss, Quadratic | Ridge) and not isinstance(of.domain, Ball):
         return lambda point: _State(problem, point, envelope(of, mu, point))
     softer, widths = _smoothed(of, mu)
     return lambda point: _State(problem, point, softer.at(point), widths)
@@ -364,9 +365,13 @@ class _Search:
         """The minimiser of F_μ, about as accurately as the smoothing itself is accurate."""
         smooth = _smooth(self.problem, self.batch, mu)
         state = self._at(smooth, point)
+        gaps: list[float] = []
         for _ in range(_MOST_STEPS):
+            gaps.append(state.own_gap)
             if state.own_gap <= 0.1 * max(state.smoothing_gap, self.goal):
                 break
+            if len(gaps) > _PATIENCE and min(gaps[-_PATIENCE:]) > min(gaps[:-_PATIENCE]) / 2:
+                break  # the Hessian is of no use here: cutting planes are faster
             following = self._along(smooth, state, self._model_minimum(state) - state.point)
             if following is None:
                 break
@@ -402,10 +407,17 @@ class _Search:
 
     def _model_minimum(self, state: _State) -> FloatArray:
         """The minimiser over the set of ⟨G, u − w⟩ + ½(u − w)ᵀH(u − w)."""
-        within = self.problem.within
+        within, (eigenvalues, vectors) = self.problem.within, state.spectrum()
         if isinstance(within, Ball):
-            return _model_minimum_in_ball(within, state.point, state.gradient, *state.spectrum())
-        return self._program.minimum(state.point, state.gradient, *state.spectrum())
+            return _model_minimum_in_ball(within, state.point, state.gradient, eigenvalues, vectors)
+        farthest = 2 * within.diameter_upper()  # outside, whatever the direction
+        newton = vectors @ ((vectors.T @ state.gradient) / eigenvalues)
+        free = state.point - np.clip(newton, -farthest, farthest)
+        if within.contains(free):
+            return free
+        if self.problem.dimension == 1:
+            return within.project(free)
+        return self._program.minimum(state.point, state.gradient, eigenvalues, vectors)
 
     @cached_property
     def _program(self) -> _QuadraticProgram:
@@ -577,7 +589,7 @@ def _mixed_record(i: int, best: _Plane, active: Weighted, bits: int, *, follow: 
 
 def _slope_range(loss: Loss) -> tuple[float, float]:
     inner = loss.loss if isinstance(loss, Ridge) else loss
-    return inner.slope_range if isinstance(inner, GlmLoss) else (-math.inf, math.inf)
+    return (-math.inf, math.inf) if isinstance(inner, Quadratic) else inner.slope_range
 
 
 def _lowest_model(problem: Problem, planes: list[_Plane], best: _Plane, gap: float) -> tuple[FloatArray, FloatArray]:

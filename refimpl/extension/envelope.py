@@ -24,7 +24,7 @@ from refimpl.domains import EPS
 from refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, fenchel_gap, margin_of_slope
 from refimpl.extension.curvature import edge_hessians
 from refimpl.extension.smoothing import Smoothed
-from refimpl.losses import GlmLoss
+from refimpl.losses import GlmLoss, Quadratic, Ridge
 from refimpl.validation import FloatArray, InputError
 
 
@@ -120,7 +120,7 @@ class Envelope:
 
 
 def glm(of: Batch) -> GlmLoss:
-    if not isinstance(of.loss, GlmLoss):
+    if isinstance(of.loss, Quadratic | Ridge):
         raise InputError(f"loss = {of.loss!r}: must be a generalised linear loss")
     return of.loss
 

@@ -209,11 +209,19 @@ def onto_localised_with_weight(local: Localised) -> Callable[[Vector], tuple[Vec
 
         if excess(mpf(0)) <= 0:
             return at(mpf(0)), mpf(0)
+        onto = center + (radius / length(z - center)) * (z - center)
+        if _stays(base, onto):
+            return onto, length(z - center) / radius - 1
         inner = mpmath.log(radius / length(z - center)) - 1  # the base's projection does not increase the distance
         share = crossing(excess, inner, mpf(0), mpf(2) ** (GUARD // 4 - mpmath.mp.prec))[0]
         return at(share), mpmath.exp(-share) - 1
 
     return project
+
+
+def _stays(project: Callable[[Vector], Vector], point: Vector) -> bool:
+    """Whether the point is in the set, up to rounding, as it is when the ball of a localised part alone is in the way."""
+    return bool(length(project(point) - point) <= mpf(2) ** (8 - mpmath.mp.prec) * length(point))
 
 
 # ------------------------------------------------------------------------------------------------------- quadratic forms
@@ -292,6 +300,7 @@ def _lowest_in_l1_ball(ball: L1Ball, matrix: Matrix, b: Vector) -> Vector:
 def _lowest_in_localised(local: Localised) -> Lowest:
     """The distance from the centre does not increase in μ, and is at most ‖b − Mc‖/μ."""
     base, center, radius = lowest(local.base), exact(local.center), mpf(local.radius)
+    in_ball, onto_base = lowest(local.ball), projection(local.base)
 
     def minimiser(matrix: Matrix, b: Vector) -> Vector:
         def at(log_mu: mpf) -> Vector:
@@ -304,6 +313,8 @@ def _lowest_in_localised(local: Localised) -> Lowest:
         free = base(matrix, b)
         if length(free - center) <= radius:
             return free
+        if _stays(onto_base, alone := in_ball(matrix, b)):
+            return alone
         strongest = mpmath.log(2 * length(b - matrix @ center) / radius)
         weakest = strongest - mpmath.mp.prec * mpmath.log(2)
         if excess(-weakest) <= 0:

@@ -40,6 +40,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -199,6 +200,7 @@ def expectation_plan(
     return best
 
 
+@lru_cache(maxsize=128)  # a sweep or an experiment asks for the same plan again and again
 def _best_phases(count: int, n: int, assumption: Assumption, kappa: float, spend: Budget) -> tuple[Phase, ...] | None:
     """The geometric program, in units where G = R₀ = 1, and for shares m/n of the records; None if it cannot be solved."""
     k, d = assumption.moment_order, assumption.dimension

@@ -27,7 +27,8 @@ BUILT = [
 ]
 SUBJECTS = [subject for subject in BUILT if not subject.algorithm.startswith("P4")]
 IDS = [f"{subject.algorithm}-{subject.setting_index}" for subject in SUBJECTS]
-MINIMISERS = [subject for subject in BUILT if subject.algorithm.startswith("P4")]
+# P4.D4 has a κ that makes its claim larger than the set, so that nothing could be farther: see its mutants.
+MINIMISERS = [subject for subject in BUILT if subject.algorithm.startswith("P4") and subject.algorithm != "P4.D4"]
 
 
 def moved(subject: Subject, pair: Pair) -> float:
@@ -71,9 +72,9 @@ def test_shipped_neighbours_attain_the_supremum_and_never_exceed_the_claim(subje
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=IDS)
 def test_search_attains_95_percent_and_never_exceeds_the_claim(subject: Subject) -> None:
-    """No knowledge of the algorithm goes in.  (Three seeds: this is a property of the search, not of one seed.)"""
+    """No knowledge of the algorithm goes in.  (Two seeds: this is a property of the search, not of one seed.)"""
     slow = subject.algorithm in ("P1.A3", "P2.A3", "P3.A4")
-    for seed in (1, 2) if slow else (1, 2, 3):
+    for seed in (1, 2):
         found = search_sensitivity(subject, seed=seed, restarts=2 if slow else 6, steps=30 if slow else 150)
         assert found.measurement.ratio <= 1 + 1e-9
         assert found.measurement.ratio >= 0.95 * supremum(subject.algorithm, subject.setting)
@@ -82,17 +83,20 @@ def test_search_attains_95_percent_and_never_exceeds_the_claim(subject: Subject)
 
 @pytest.mark.parametrize("subject", MINIMISERS, ids=[f"{s.algorithm}-{s.setting_index}" for s in MINIMISERS])
 def test_minimisers_move_as_far_as_they_may_and_no_farther(subject: Subject) -> None:
-    """2C/(λn) is 1/(1 + κ) of the claim.  (P4.D4 has a κ that makes the claim larger than the set: see its mutants.)"""
-    effort = QUICK.share(subject.setting.effort)
-    found = search_sensitivity(subject, seed=1, restarts=effort.restarts, steps=effort.steps, starts=subject.setting.effort)
+    """2C/(λn) is 1/(1 + κ) of the claim.
+
+    The search here is a third of what `tailproof verify` does; what attains the claim are the pairs that are shipped.
+    """
+    share = subject.setting.effort / 3
+    effort = QUICK.share(share)
+    found = search_sensitivity(subject, seed=1, restarts=effort.restarts, steps=effort.steps, starts=share)
     shipped = worst_pairs(subject.algorithm, subject.setting)
     structured = neighbours.structured(
         subject.setting.n, subject.setting.d, np.random.default_rng(1), scales=(1.0,), directions=1
     )
     ratios = [found.measurement.ratio, *(moved(subject, pair) for pair in [*shipped, *structured])]
     assert max(ratios) <= 1 + 1e-9
-    if subject.algorithm != "P4.D4":
-        assert max(ratios) >= 0.9 / 1.1  # κ = 0.1
+    assert max(ratios) >= 0.9 / 1.1  # κ = 0.1
 
 
 @pytest.mark.parametrize("score", [smooth_growth, smooth_local])

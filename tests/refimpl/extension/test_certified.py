@@ -6,6 +6,7 @@ The long version of the first test takes 2000 problems: pytest -m long tests/ref
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import cvxpy
 import numpy as np
@@ -143,11 +144,21 @@ def extreme(problem: Problem) -> bool:
     return bool(np.abs(problem.data).max() > 1e9)
 
 
+# Every loss on every domain.  35, a quadratic loss on a part of an ellipsoid, takes half a minute: 125 is of the same two kinds.
+SEEDS = [*range(35), 125, *range(36, 45)]
+
+
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("part", range(9))
 def test_certificates_are_never_below_the_true_gap(part: int, record_property: Callable[[str, object], None]) -> None:
-    for seed in range(part * 5, part * 5 + 5):
+    for seed in SEEDS[part * 5 : part * 5 + 5]:
         check(seed, record_property)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+def test_a_quadratic_loss_on_a_part_of_an_ellipsoid(record_property: Callable[[str, object], None]) -> None:
+    check(35, record_property)
 
 
 @pytest.mark.long
@@ -317,10 +328,16 @@ def test_bad_input(change: dict[str, object], match: str) -> None:
         replace(example(), **change)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("domain", ["ball", "box"])
-@pytest.mark.parametrize("loss", EXTREME, ids=str)
+@pytest.mark.parametrize(
+    ("loss", "domain"),
+    [*product(EXTREME[:-2], ["ball", "box"]), (EXTREME[-2], "ball"), (EXTREME[-1], "box")],
+    ids=str,
+)
 def test_extreme_records_are_refined(loss: Loss, domain: str) -> None:
-    """Features and targets of 1e12 at an accuracy of 1e-7: floats alone cannot prove it, whatever y, g and v they have."""
+    """Features and targets of 1e12 at an accuracy of 1e-7: floats alone cannot prove it, whatever y, g and v they have.
+
+    A ridge takes seconds: one loss on each domain.
+    """
     rng = np.random.default_rng(4)
     data = data_of(loss, "student", 20, 2, rng)
     data[:2, :2] *= 1e12
