@@ -55,3 +55,21 @@ class Comparison:
     right: str
     where: tuple[str, ...] = ()
     holds: bool = True  # what is true: False where the claim is wrong, which makes it an erratum
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Free parameters of a rate and what a statement takes for them: `bounds.derivations` says whether any choice is better.
+
+    `chosen` has the parameters in the order in which they are minimised; a choice may mention later ones.  `where` must not bound
+    them.
+    """
+
+    statement: str  # the id of the statement that takes the choice
+    rate: str  # before the choice
+    chosen: Mapping[str, str]
+    where: tuple[str, ...] = ()
+    logs: bool = True
+    attained: bool = True  # what is true: whether the choice has the best rate
+    excess: str | None = None  # a monomial: the loss is measured in its powers
+    note: str = ""
