@@ -62,9 +62,16 @@ class ChoiceCheck:
     factor: WorstFactor | None  # by which the chosen rate exceeds the best, at worst
 
 
-def own_rate(statement: Statement) -> Rate | None:
-    """The derived rate, with the letters put in that the statement's choices explain."""
-    return None if statement.derived is None else substitute(statement.derived, statement.choices)
+def check_print(statement: Statement) -> tuple[Answer, Answer] | None:
+    """Is derived ≲ printed, and printed ≲ derived?  None if there are not both.  Letters that both mention stand for themselves."""
+    if statement.printed is None or statement.derived is None:
+        return None
+    rates = [parse_rate(statement.derived), parse_rate(statement.printed)]
+    letters = [names_in(rate.expression) & set(statement.choices) for rate in rates]
+    choices = {} if letters[0] == letters[1] else statement.choices
+    derived, printed = (substitute(rate, choices) for rate in rates)
+    where = [_put_in(condition, choices) for condition in statement.where]
+    return _answer(derived, printed, where, True), _answer(printed, derived, where, True)
 
 
 def base_of(statement: Statement) -> tuple[str, str]:

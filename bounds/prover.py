@@ -130,7 +130,9 @@ def prove_pairs(scaled: Scaled, cell: Cell) -> dict[str, Any]:
             if left.keys() <= set(a) and right.keys() <= set(b):
                 return proof | {"left": [left.get(m, "0") for m in a], "right": [right.get(m, "0") for m in b]}
         proof = _prove(scaled, cell, scaled.left[i], scaled.right[j], (i, j))
-        left, right = ({m: x for m, x in zip(ms, proof[side], strict=True) if x != "0"} for ms, side in ((a, "left"), (b, "right")))
+        left, right = (
+            {m: x for m, x in zip(ms, proof[side], strict=True) if x != "0"} for ms, side in ((a, "left"), (b, "right"))
+        )
         known.append((left, right, proof))
         return proof
 

@@ -6,7 +6,7 @@ forces (the number of groups log(1/ξ), the share of the budget of a step) are n
 
 from __future__ import annotations
 
-from bounds.papers import p0, p2
+from bounds.papers import p0, p2, p3
 from bounds.statements import Choice
 
 _K, _P, _V = ("k>=2",), ("p>=2",), ("0<v", "v<=1", "eps<=1")
@@ -43,7 +43,7 @@ _P0 = (
         ("k>=2", "r<=beta*D", "sqrt(d*log(1/delta))<=eps*n", "delta<=1/n"),
         attained=False,
         excess="log(1/delta)",
-        note="C balances the noise without its factor √log(n/δ): the best C has log(n/δ)^{(k−1)/(2k)} in the rate, this one the root.",
+        note="C balances the noise without its factor √log(n/δ), which the best C has to the power (k−1)/k only.",
     ),
 )
 
@@ -112,11 +112,8 @@ _P2 = (
     ),
 )
 
-_CONVEX = (
-    "D**2/(eta*T) + eta*R**2"
-    " + eta*(tau**2*d**4*T/(eps**2*n**2) + u**(2/(1+v))*d**((1+3*v)/(1+v))/n**(2*v/(1+v)) + u**2*d/tau**(2*v))"
-    " + D*(u**(1/(1+v))*d**((1+3*v)/(2+2*v))/n**(v/(1+v)) + u*sqrt(d)/tau**v)"
-)
+_ROOT_MEAN_SQUARE = f"sqrt({p3.SQUARE})"
+_CONVEX = f"D**2/(eta*T) + eta*R**2 + eta*({p3.SQUARE}) + D*({p3.BIAS})"
 _MEDIAN = "sqrt(d)*(u**(1/(1+v))*(1/n)**(v/(1+v)) + u/tau**v) + tau*d/(eps*n)"
 
 _P3 = (
@@ -152,8 +149,18 @@ _P3 = (
         },
         _V,
         attained=False,
-        note="η, T, τ together.  The printed τ has no u, and the printed η leaves the two terms with 1/R²: with "
-        "η = D/(√T·√(R² + V²)), or more steps, and τ = (uεn/d^{3/2})^{1/(1+v)} the rate is its first two terms alone.",
+        note="η, T, τ together.  The printed τ has no u, the printed η leaves two terms with 1/R²; P3.O3 has the best ones.",
+    ),
+    Choice(
+        "P3.O3",
+        _CONVEX,
+        {
+            "eta": f"D/((R + {_ROOT_MEAN_SQUARE})*sqrt(T))",
+            "T": "1 + R**2*eps**2*n**2/(tau**2*d**4)",
+            "tau": "(u*eps*n/d**(3/2))**(1/(1+v))",
+        },
+        _V,
+        note="η, T, τ together.",
     ),
     Choice(
         "P3.COR1",
