@@ -35,10 +35,18 @@ def read(text: str) -> Any:
     return read_expression(text)
 
 
+@functools.cache
+def compiled(e: Any) -> tuple[list[str], Any]:
+    names = sorted(names_in(e))
+    return names, sympy.lambdify([read_expression(name) for name in names], e, "numpy")
+
+
 def plain(e: Any, at: Points) -> Any:
     """A function of the structural parameters."""
-    names = sorted(names_in(e))
-    return sympy.lambdify([read_expression(name) for name in names], e, "numpy")(*(at[name] for name in names))
+    if e.is_number:
+        return float(e)
+    names, function = compiled(e)
+    return function(*(at[name] for name in names))
 
 
 def log_of(e: Any, at: Points, *, logs: bool = True) -> Any:
@@ -68,7 +76,7 @@ def inside(condition: str, at: Points) -> Any:
     return low <= high
 
 
-def points(names: set[str], where: tuple[str, ...], seed: str, number: int = 4000) -> Points:
+def points(names: set[str], where: tuple[str, ...], seed: str, number: int) -> Points:
     """Random points inside the conditions."""
     rng = np.random.default_rng(zlib.crc32(seed.encode()))
     sides = [side for condition in where for side in re.split("<=|>=|<|>", condition)]
@@ -88,7 +96,7 @@ def points(names: set[str], where: tuple[str, ...], seed: str, number: int = 400
 def gaps(left: Rate, right: Rate, where: tuple[str, ...], seed: str, *, logs: bool = True) -> Any:
     """log(left/right) at random points."""
     names = names_in(left.expression) | names_in(right.expression)
-    number = 4000
+    number = 1000
     at = points(names, where, seed, number)
     while at["k"].size < 20 and number < 10**6:
         number *= 8

@@ -13,8 +13,8 @@ import pytest
 from bounds.compare import Dominance, Separation
 from bounds.derivations import base_of, check_choice, check_derivation, check_print
 from bounds.derive import substitute
-from bounds.statements import Choice, Comparison, Statement
-from bounds.theorems import choices, comparisons, theorem, theorems
+from bounds.statements import Choice, Statement
+from bounds.theorems import choices, theorem, theorems
 from refimpl.validation import InputError
 from tests.bounds.papers.growth import FLAT, gaps
 
@@ -29,7 +29,10 @@ def but_long(items: Sequence[Any], *names: str) -> list[Any]:
     return [pytest.param(x, id=name, marks=[pytest.mark.long] if name in names else []) for name, x in named]
 
 
-HEAVY = ("P2.E107", "P2.T7", "P3.O3", "P0.T1", "P3.T10", "P3.T7", "P3.L20", "P0.T11", "P0.T6", "P3.T7.tau", "P3.COR1")
+HEAVY = (
+    *("P0.T1", "P0.T3", "P0.T6", "P0.T10", "P0.T11", "P0.R5", "P2.E107", "P2.T7"),
+    *("P3.COR1", "P3.INTRO.c", "P3.L20", "P3.O3", "P3.T1", "P3.T3", "P3.T6", "P3.T7", "P3.T7.tau", "P3.T10"),
+)
 
 
 @pytest.mark.parametrize("statement", but_long(DERIVED, *HEAVY))
@@ -59,7 +62,7 @@ SAMPLE = [*LIGHT[::9], theorem("P0.T9"), theorem("P0.T4")]
 def test_a_changed_rate_is_noticed(statement: Statement) -> None:
     """An exponent more or less, of a symbol that the rate has."""
     assert statement.derived is not None
-    symbol = next(name for name in ("n", "eps", "D", "q", "lam", "d") if re.search(rf"\b{name}\b", statement.derived))
+    symbol = next(name for name in ("n", "eps", "D", "q", "lam", "d", "M") if re.search(rf"\b{name}\b", statement.derived))
     changed = f"({statement.derived})*{symbol}**(1/8)"
     assert check_derivation(statement, rate=changed).verdict in {"fails", "generous"}
 
@@ -115,7 +118,7 @@ SAME = {"P0.R3.strong", "P0.R5.optimal", "P0.L6", "P2.T5"}  # written differentl
 
 
 @pytest.mark.parametrize(
-    "statement", but_long(PRINTED, "P2.E107", "P2.T7", "P0.T1", "P0.T10", "P0.T2", "P0.R5", "P3.T10.at", "P2.E103")
+    "statement", but_long(PRINTED, *(s.id for s in PRINTED if s.paper in ("P0", "P3")), "P2.E107", "P2.T7")
 )
 def test_print_and_derivation_differ_exactly_where_known(statement: Statement) -> None:
     found = check_print(statement)
@@ -145,7 +148,10 @@ FACTORS = {
 }
 
 
-SLOW = ("P3.O3", "P0.T6", "P3.T10", "P3.T6", "P4.OURS.bound", "P0.T6.box", "P3.T1", "P0.T1", "P2.T4", "P2.O4")
+SLOW = (
+    *("P0.T1", "P0.T6", "P0.T6.box", "P2.O4", "P2.T4", "P3.O1", "P3.O3", "P3.T1", "P3.T6", "P3.T10"),
+    *("P4.OURS.bound", "P4.OURS.phase", "P4.TE.1"),
+)
 
 
 @pytest.mark.parametrize("choice", but_long(choices(), *SLOW))
@@ -162,11 +168,9 @@ def test_the_choice_is_best_exactly_where_recorded(choice: Choice) -> None:
 
 @pytest.mark.parametrize("choice", [c for c in choices() if c.attained], ids=lambda c: c.statement)
 def test_no_value_of_a_parameter_is_better_at_random_points(choice: Choice) -> None:
-    """Each parameter in turn is moved by a power of n or d; the others follow where their choices mention it."""
+    """Each parameter in turn is moved by a power of n; the others follow where their choices mention it."""
     chosen = substitute(choice.rate, choice.chosen)
-    for name, other in (
-        (name, other) for name in choice.chosen for other in ("n**(1/3)", "n**(-1/3)", "d**(1/3)", "d**(-1/3)")
-    ):
+    for name, other in ((name, other) for name in choice.chosen for other in ("n**(1/3)", "n**(-1/3)")):
         moved = substitute(choice.rate, {**choice.chosen, name: f"({choice.chosen[name]})*{other}"})
         assert gaps(chosen, moved, choice.where, choice.statement, logs=choice.logs).max() <= FLAT
 
@@ -179,19 +183,7 @@ def test_a_worse_choice_does_not_attain_the_best() -> None:
 
 
 def test_the_order_of_minimisation_does_not_matter() -> None:
-    choice = next(c for c in choices() if c.statement == "P4.INTRO.d")
+    choice = replace(next(c for c in choices() if c.statement == "P4.INTRO.d"), where=("k==3",))
     first, second = check_choice(choice), check_choice(replace(choice, chosen=dict(reversed(choice.chosen.items()))))
     assert [step.parameter for step in second.steps] == [step.parameter for step in reversed(first.steps)]
-    assert np.abs(gaps(first.best, second.best, choice.where, "order")).max() <= FLAT
-
-
-# Comparisons: decided by certificates in tests/verification/test_bound_checks.py; those that hold also at random points.
-
-
-@pytest.mark.parametrize("comparison", [c for c in comparisons() if c.holds and c.relation != "not <="], ids=lambda c: c.id)
-def test_comparisons_show_at_random_points(comparison: Comparison) -> None:
-    ties = dict(c.split("==") for c in comparison.where if "==" in c)
-    where = tuple(c for c in comparison.where if "==" not in c)
-    found = gaps(*(substitute(side, ties) for side in (comparison.left, comparison.right)), where, comparison.id)
-    assert found.size >= 20
-    assert (np.abs(found).max() if comparison.relation == "==" else found.max()) <= FLAT
+    assert np.abs(gaps(first.best, second.best, (), "order")).max() <= FLAT
