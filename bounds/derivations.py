@@ -92,8 +92,8 @@ def check_derivation(statement: Statement, *, rate: str | None = None) -> Deriva
     letters = names_in(parse_rate(target).expression) & set(statement.choices)
     others = {name: text for name, text in statement.choices.items() if name not in letters}
     hides = "logarithms" in statement.hidden
-    attempts = [(others, True)] if letters else []
-    attempts += [(statement.choices, True)] + ([(statement.choices, False)] if hides else [])
+    attempts: list[tuple[Mapping[str, str], bool]] = [(others, True)] if letters else []
+    attempts += [(statement.choices, logs) for logs in ((True, False) if hides else (True,))]
     for choices, logs in attempts:
         found = _derivation(statement, base, source, target, choices, logs)
         if found.verdict == "exact":
