@@ -16,9 +16,9 @@ class Statement:
     """One numbered item, table row or sentence of a paper.
 
     `printed` is the rate as the paper prints it, `derived` the rate that follows from the items of `follows_from` with the
-    parameter choices of `choices` (put into the rate of the first of them that has one; a choice, and `derived` itself, may
-    mention letters that other choices explain); constants are dropped, logarithms kept.  `where` are the conditions under which it is
-    stated, as far as they are inequalities between monomials or ranges of structural parameters; the rest is in
+    parameter choices of `choices`: they are put into the rate of the first of these items that has one, and a choice, or `derived`
+    itself, may mention letters that other choices explain.  Constants are dropped, logarithms kept.  `where` are the conditions
+    under which it is stated, as far as they are inequalities between monomials or ranges of structural parameters; the rest is in
     `assumptions`, in words.
     """
 
