@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bounds.compare import Dominance, Undecided, compare
+from bounds.compare import Dominance, Separation, Undecided, compare
+from bounds.derive import substitute
+from bounds.expressions import names_in
+from bounds.rates import parse_rate
 from bounds.statements import Statement
 
+Answer = Dominance | Separation | str  # a text says why it is undecided
 Verdict = Literal["same", "same without logarithms", "printed is larger", "printed is smaller", "incomparable", "undecided"]
 VERDICTS: dict[tuple[bool, bool], Verdict] = {  # derived ≲ printed, printed ≲ derived
     (True, True): "same",
@@ -38,21 +44,50 @@ def agreement(statement: Statement) -> Agreement | None:
     logarithms alone is none."""
     if not statement.printed or not statement.derived:
         return None
-    try:
-        found = _both_ways(statement, logs=True)
-        if found.verdict != "same" and "log" in statement.hidden:
-            without = _both_ways(statement, logs=False)
-            if without.verdict == "same":
-                return Agreement(statement, "same without logarithms", without.documents)
-            if found.claims_more and not without.claims_more:
-                return without
-    except Undecided as reason:
-        return Agreement(statement, "undecided", reason=str(reason))
+    found = _agreement(statement, logs=True)
+    if found.verdict not in ("same", "undecided") and "log" in statement.hidden:
+        without = _agreement(statement, logs=False)
+        if without.verdict == "same":
+            return Agreement(statement, "same without logarithms", without.documents)
+        if found.claims_more and not without.claims_more:
+            return without
     return found
 
 
-def _both_ways(statement: Statement, *, logs: bool) -> Agreement:
-    pairs = ((statement.derived, statement.printed), (statement.printed, statement.derived))
-    found = [compare(left, right, where=statement.where, logs=logs) for left, right in pairs]
-    below, above = (isinstance(result, Dominance) for result in found)
-    return Agreement(statement, VERDICTS[below, above], tuple(result.document for result in found))
+def _agreement(statement: Statement, *, logs: bool) -> Agreement:
+    found = both_ways(statement, logs=logs)
+    assert found is not None
+    for text in found:
+        if isinstance(text, str):
+            return Agreement(statement, "undecided", reason=text)
+    below, above = (isinstance(one, Dominance) for one in found)
+    documents = tuple(one.document for one in found if not isinstance(one, str))
+    return Agreement(statement, VERDICTS[below, above], documents)
+
+
+def both_ways(statement: Statement, *, logs: bool = True) -> tuple[Answer, Answer] | None:
+    """Is derived ≲ printed, and printed ≲ derived?  None if there are not both.  Letters that both mention stand for themselves,
+    the others for their choices."""
+    if not statement.printed or not statement.derived:
+        return None
+    rates = [parse_rate(statement.derived), parse_rate(statement.printed)]
+    letters = [names_in(rate.expression) & set(statement.choices) for rate in rates]
+    choices = {} if letters[0] == letters[1] else statement.choices
+    derived, printed = (substitute(rate, choices) for rate in rates)
+    where = [put_in(condition, choices) for condition in statement.where]
+    return answer(derived, printed, where, logs), answer(printed, derived, where, logs)
+
+
+def put_in(condition: str, choices: Mapping[str, str]) -> str:
+    """The condition with letters replaced by their choices, which may mention each other."""
+    for _ in choices:
+        for name, text in choices.items():
+            condition = re.sub(rf"\b{name}\b(?!\()", f"({text})", condition)
+    return condition
+
+
+def answer(left: Any, right: Any, where: Iterable[str], logs: bool) -> Answer:
+    try:
+        return compare(left, right, where=where, logs=logs)
+    except Undecided as reason:
+        return str(reason)

@@ -90,6 +90,7 @@ def compare(
 def _answer(
     problem: Problem, left: str, right: str, where: tuple[str, ...], *, uniform: bool, logs: bool
 ) -> Dominance | Separation:
+    whole = scale(problem, uniform=uniform)
     document: dict[str, Any] = {
         "format": "tailproof comparison 1",
         "verdict": "dominated",
@@ -99,7 +100,7 @@ def _answer(
         "conventions": list(problem.conventions),
         "uniform": uniform,
         "logs": logs,
-        "claim": write_claim(scale(problem)),
+        "claim": write_claim(whole),
     }
     choices = list(itertools.product(*(range(len(rows)) for rows in problem.alternatives)))
     cases = [
@@ -108,7 +109,7 @@ def _answer(
     _refuse_empty(cases, sample_point(problem.regime))
     proofs: list[dict[str, Any]] = []
     for choice, case in zip(choices, cases, strict=True):
-        scaled = scale(case, uniform=uniform)
+        scaled = scale(case, uniform=uniform) if choice else whole
         try:
             proof = cover(case.regime, functools.partial(prove_pairs, scaled))
         except (Fails, Split, Undecided) as problem_met:

@@ -6,6 +6,7 @@ The text is read by Python's own parser and built node by node, never evaluated.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -90,10 +91,15 @@ def _build(node: ast.expr, what: str) -> Expression:
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def _read_text(source: str, what: str) -> Expression:
+    return _build(_parse(source, what), f"{what} {source!r}")
+
+
 def read_expression(source: Any, what: str = "rate") -> Expression:
     """Text, a number or a sympy expression → an expression in positive symbols."""
     if isinstance(source, str):
-        return _build(_parse(source, what), f"{what} {source!r}")
+        return _read_text(source, what)
     if isinstance(source, int | Fraction):
         return sympy.Rational(source)
     if isinstance(source, sympy.Expr):

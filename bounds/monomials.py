@@ -149,6 +149,8 @@ class Reader:
             return _join("max" if isinstance(expression, sympy.Max) else "min", [self.read(a) for a in expression.args])
         if isinstance(expression, sympy.log):
             return self._log(expression.args[0]) if self.keep_logs else _monomial_node({})
+        if isinstance(expression, sympy.Abs):  # of a logarithm: sympy does not know that it is positive
+            return self.read(expression.args[0])
         raise InputError(f"{expression}: is not a combination of monomials")
 
     def _constant(self, expression: Expression) -> None:
@@ -234,11 +236,15 @@ class Reader:
                 )
             factors.append({symbol: self.numbers.one * sign})
         alone = len(factors) == 1
-        if alone or all(self.at_least_one(factor) for factor in factors):
+        if alone or all(self._at_least_one(factor) for factor in factors):
             return _join("max", [self._log_symbol(factor, assumed if alone else False) for factor in factors])
         first = next(iter(sorted(argument.items())))[1]
         scale = self.sign(first)
         return self._log_symbol({s: e / (first * scale) for s, e in argument.items()}, assumed)
+
+    def _at_least_one(self, factor: Monomial) -> bool:
+        """Whether a symbol or its reciprocal is: every logarithm is, by convention."""
+        return any(s in self.logs and e == 1 for s, e in factor.items()) or self.at_least_one(factor)
 
     def _log_symbol(self, argument: Monomial, assumed: bool) -> Node:
         text = show_monomial(argument)

@@ -117,12 +117,26 @@ Candidate = tuple[list[Column], list[Exponent], Exponent]  # columns, their mult
 
 
 def prove_pairs(scaled: Scaled, cell: Cell) -> dict[str, Any]:
-    """Multipliers on the cell for each pair of clauses; raises `Split`, `Fails` or `Undecided` where there are none."""
-    return {
-        "pairs": [
-            [_prove(scaled, cell, a, b, (i, j)) for j, b in enumerate(scaled.right)] for i, a in enumerate(scaled.left)
-        ]
-    }
+    """Multipliers on the cell for each pair of clauses; raises `Split`, `Fails` or `Undecided` where there are none.
+
+    A proof of min(a) ≲ max(b) serves every pair of clauses that contain the monomials which it gives a weight.
+    """
+    known: list[tuple[dict[Any, Any], dict[Any, Any], dict[str, Any]]] = []
+    names = [[[frozenset(m.items()) for m in clause] for clause in side] for side in (scaled.left, scaled.right)]
+
+    def entry(i: int, j: int) -> dict[str, Any]:
+        a, b = names[0][i], names[1][j]
+        for left, right, proof in known:
+            if left.keys() <= set(a) and right.keys() <= set(b):
+                return proof | {"left": [left.get(m, "0") for m in a], "right": [right.get(m, "0") for m in b]}
+        proof = _prove(scaled, cell, scaled.left[i], scaled.right[j], (i, j))
+        left, right = (
+            {m: x for m, x in zip(ms, proof[side], strict=True) if x != "0"} for ms, side in ((a, "left"), (b, "right"))
+        )
+        known.append((left, right, proof))
+        return proof
+
+    return {"pairs": [[entry(i, j) for j in range(len(scaled.right))] for i in range(len(scaled.left))]}
 
 
 def _prove(scaled: Scaled, cell: Cell, a: list[Monomial], b: list[Monomial], pair: tuple[int, int]) -> dict[str, Any]:

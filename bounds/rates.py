@@ -95,8 +95,17 @@ def parse_rate(source: Any, parameters: Iterable[str] | None = None) -> Rate:
     """
     if isinstance(source, Rate):
         return source
-    expression = read_expression(source)
     given = tuple(STRUCTURAL if parameters is None else parameters)
+    return _parsed(source, given) if isinstance(source, str) else _parse(source, given)
+
+
+@functools.lru_cache(maxsize=1024)
+def _parsed(source: str, given: tuple[str, ...]) -> Rate:
+    return _parse(source, given)
+
+
+def _parse(source: Any, given: tuple[str, ...]) -> Rate:
+    expression = read_expression(source)
     regime = parse_conditions([], given)
     structural = regime.structural | names_in_exponents(expression)
     used = structural & names_in(expression)

@@ -16,8 +16,9 @@ class Statement:
     """One numbered item, table row or sentence of a paper.
 
     `printed` is the rate as the paper prints it, `derived` the rate that follows from the items of `follows_from` with the
-    parameter choices of `choices`; constants are dropped, logarithms kept.  `where` are the conditions under which it is
-    stated, as far as they are inequalities between monomials or ranges of structural parameters; the rest is in
+    parameter choices of `choices`: they are put into the rate of the first of these items that has one, and a choice, or `derived`
+    itself, may mention letters that other choices explain.  Constants are dropped, logarithms kept.  `where` are the conditions
+    under which it is stated, as far as they are inequalities between monomials or ranges of structural parameters; the rest is in
     `assumptions`, in words.
     """
 
@@ -57,3 +58,21 @@ class Comparison:
     where: tuple[str, ...] = ()
     holds: bool = True  # what is true: False where the claim is wrong
     errata: tuple[str, ...] = ()  # and then why
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Free parameters of a rate and what a statement takes for them: `bounds.derivations` says whether any choice is better.
+
+    `chosen` has the parameters in the order in which they are minimised; a choice may mention later ones.  `where` must not bound
+    them.
+    """
+
+    statement: str  # the id of the statement that takes the choice
+    rate: str  # before the choice
+    chosen: Mapping[str, str]
+    where: tuple[str, ...] = ()
+    logs: bool = True
+    attained: bool = True  # what is true: whether the choice has the best rate
+    excess: str | None = None  # a monomial: the loss is measured in its powers
+    note: str = ""

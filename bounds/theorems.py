@@ -1,9 +1,10 @@
-"""All statements of the five papers, and all comparisons that they make."""
+"""All statements of the five papers, all comparisons that they make, and their choices of free parameters."""
 
 from __future__ import annotations
 
 from bounds.papers import p0, p1, p2, p3, p4
-from bounds.statements import Comparison, Statement
+from bounds.papers.choices import CHOICES
+from bounds.statements import Choice, Comparison, Statement
 from refimpl.validation import InputError
 
 PAPERS = (p0, p1, p2, p3, p4)
@@ -15,6 +16,10 @@ def theorems() -> tuple[Statement, ...]:
 
 def comparisons() -> tuple[Comparison, ...]:
     return tuple(comparison for paper in PAPERS for comparison in paper.COMPARISONS)
+
+
+def choices() -> tuple[Choice, ...]:
+    return CHOICES
 
 
 def theorem(identifier: str) -> Statement:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from bounds.agreement import Answer, both_ways
 from bounds.atlas import atlas
 from bounds.compare import Dominance, Separation, Undecided, compare
+from bounds.derivations import ChoiceCheck, Derivation, check_choice, check_derivation
 from bounds.errata import errata
 from bounds.smtlib import export
 from bounds.statements import Comparison, Statement
-from bounds.theorems import theorem, theorems
+from bounds.theorems import choices, theorem, theorems
 from refimpl.validation import InputError
 from verification.atlas import document, page
 from verification.report import table
@@ -43,9 +45,13 @@ def list_theorems() -> Outcome:
 
 
 def show_theorem(identifier: str) -> Outcome:
-    """One statement, the check of its print against its derivation, what depends on it and what is wrong with it."""
+    """One statement: print against derivation, derivation against lemma and choices, the best choices, what is wrong with it."""
     statement = theorem(identifier)
+    derivation = check_derivation(statement) if statement.choices and statement.derived else None
+    best = [check_choice(choice) for choice in choices() if choice.statement == statement.id]
     value = _entry(statement) | {"checks": _checks(statement)}
+    value["derivation"] = None if derivation is None else _derivation(derivation)
+    value["best_choices"] = [_best(check) for check in best]
     lines = [f"{statement.id}  {statement.label}  [{statement.kind}, {statement.source}]", statement.says]
     for name, items in (("where", statement.where), ("assumes", statement.assumptions)):
         lines += [f"{name:9}{item}" for item in items]
@@ -57,6 +63,8 @@ def show_theorem(identifier: str) -> Outcome:
     lines += [f"step     {step}" for step in statement.steps]
     lines += [f"used by  {', '.join(statement.algorithms)}"] if statement.algorithms else []
     lines += [f"check    {check['claim']}: {check['verdict']}" for check in value["checks"]]
+    lines += [_derivation_line(derivation)] if derivation is not None else []
+    lines += [line for check in best for line in _best_lines(check)]
     related = [e for e in errata() if e.id in statement.errata or e.concerns(statement.paper, statement.label)]
     value["errata"] = [e.id for e in related]
     lines += [f"erratum  {e.id}: {e.found}" for e in related]
@@ -103,24 +111,75 @@ def _entry(statement: Statement) -> dict[str, Any]:
     }
 
 
-def _checks(statement: Statement) -> list[dict[str, str]]:
-    """Print against derivation, both ways."""
-    if not statement.printed or not statement.derived:
-        return []
+def _checks(statement: Statement) -> list[dict[str, Any]]:
+    """Print against derivation, both ways, with certificates."""
+    found = both_ways(statement) or ()
     return [
-        {"claim": claim, "verdict": _verdict(left, right, statement.where)}
-        for claim, left, right in (
-            ("derived ≲ printed", statement.derived, statement.printed),
-            ("printed ≲ derived", statement.printed, statement.derived),
-        )
+        {"claim": claim} | _answer(answer)
+        for claim, answer in zip(("derived ≲ printed", "printed ≲ derived"), found, strict=False)
     ]
 
 
-def _verdict(left: str, right: str, where: tuple[str, ...]) -> str:
-    try:
-        return compare(left, right, where=where).verdict
-    except Undecided as reason:
-        return f"undecided ({reason})"
+def _answer(answer: Answer) -> dict[str, Any]:
+    if isinstance(answer, str):
+        return {"verdict": "undecided", "reason": answer}
+    return {"verdict": answer.verdict, "certificate": answer.document}
+
+
+def _derivation(found: Derivation) -> dict[str, Any]:
+    return {
+        "base": found.base,
+        "verdict": found.verdict,
+        "logs": found.logs,
+        "substituted": found.substituted.text,
+        "derived": found.derived.text,
+        "follows": _answer(found.follows),
+        "sharp": _answer(found.sharp),
+    }
+
+
+def _derivation_line(found: Derivation) -> str:
+    words = {
+        "exact": f"follows from {found.base} at the choices, exactly",
+        "generous": f"follows from {found.base}, generously: the choices give a sharper rate",
+        "fails": f"does not follow from {found.base} at the choices",
+        "undecided": f"from {found.base} at the choices: undecided",
+    }
+    return f"derives  {words[found.verdict]}{'' if found.logs else ', without logarithms'}"
+
+
+def _best(check: ChoiceCheck) -> dict[str, Any]:
+    return {
+        "rate": check.choice.rate,
+        "where": list(check.choice.where),
+        "logs": check.choice.logs,
+        "chosen": dict(check.choice.chosen),
+        "chosen_rate": check.chosen.text,
+        "best_rate": check.best.text,
+        "attained": _answer(check.attained),
+        "below": _answer(check.below),
+        "factor": check.factor and check.factor.factor,
+        "note": check.choice.note,
+        "steps": [
+            {
+                "parameter": step.parameter,
+                "choice": step.choice.text,
+                "rate": step.rate.text,
+                "optimal": step.optimal.document,
+                "achieved": step.achieved.document,
+            }
+            for step in check.steps
+        ],
+    }
+
+
+def _best_lines(check: ChoiceCheck) -> list[str]:
+    names = ", ".join(check.choice.chosen)
+    verdict = {Dominance: "attained by the choice", Separation: "not attained by the choice"}
+    word = verdict.get(type(check.attained), "the choice is undecided")
+    factor = f", which loses a factor {check.factor.factor} at worst" if check.factor and check.factor.factor else ""
+    lines = [f"best     over {names} of {check.choice.rate}", f"         is {check.best.text}: {word}{factor}"]
+    return lines + ([f"         {check.choice.note}"] if check.choice.note else [])
 
 
 def check_comparison(comparison: Comparison) -> tuple[bool | None, list[Dominance | Separation]]:

@@ -9,8 +9,10 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from bounds.agreement import agreement
+from bounds.compare import Dominance
+from bounds.derivations import check_choice, check_derivation
 from bounds.errata import errata
-from bounds.theorems import comparisons, theorems
+from bounds.theorems import choices, comparisons, theorems
 from refimpl.validation import InputError
 from verification.bound_checks import Outcome, check_comparison
 from verification.report import table
@@ -62,33 +64,70 @@ def compared(paper: str) -> list[dict[str, Any]]:
     return entries
 
 
-def failures(agreements: list[dict[str, Any]], comparisons_: list[dict[str, Any]]) -> list[str]:
+def derived(paper: str) -> list[dict[str, Any]]:
+    """Every statement of the paper that follows from another by its choices."""
+    found = [check_derivation(s) for s in theorems() if s.paper == paper and s.choices and s.derived]
+    return [{"id": one.statement, "base": one.base, "verdict": one.verdict, "logs": one.logs} for one in found]
+
+
+def chosen(paper: str) -> list[dict[str, Any]]:
+    """Every choice of free parameters of the paper, against the best."""
+    found = [check_choice(choice) for choice in choices() if choice.statement.startswith(f"{paper}.")]
+    return [
+        {
+            "id": one.choice.statement,
+            "chosen": dict(one.choice.chosen),
+            "chosen_rate": one.chosen.text,
+            "best_rate": one.best.text,
+            "attained": isinstance(one.attained, Dominance),
+            "expected": one.choice.attained,
+            "factor": one.factor.factor if one.factor else None,
+            "note": one.choice.note,
+        }
+        for one in found
+    ]
+
+
+TASKS = {"statements": printed_against_derived, "comparisons": compared, "derivations": derived, "choices": chosen}
+
+
+def failures(found: dict[str, list[dict[str, Any]]]) -> list[str]:
     """What no erratum explains: one line each."""
     lines = [
-        f"{a['id']}: {a['verdict']}, and no erratum says why" for a in agreements if a["claims_more"] and not a["errata"]
+        f"{a['id']}: {a['verdict']}, and no erratum says why"
+        for a in found.get("statements", [])
+        if a["claims_more"] and not a["errata"]
     ]
+    comparisons_ = found.get("comparisons", [])
     lines += [f"{c['id']}: {c['claim']} comes out as {c['holds']}" for c in comparisons_ if c["holds"] is not c["expected"]]
     lines += [
         f"{c['id']}: does not hold, and no erratum says why" for c in comparisons_ if not c["holds"] and not c["errata"]
     ]
+    lines += [
+        f"{d['id']}: does not follow from {d['base']} at its choices ({d['verdict']})"
+        for d in found.get("derivations", [])
+        if d["verdict"] not in ("exact", "generous")
+    ]
+    lines += [
+        f"{c['id']}: its choice {'attains' if c['attained'] else 'does not attain'} the best rate, recorded otherwise"
+        for c in found.get("choices", [])
+        if c["attained"] is not c["expected"]
+    ]
     return lines
 
 
-def check_papers(chosen: list[str] | None = None, *, jobs: int = 1, progress: bool = False) -> Outcome:
+def check_papers(only: list[str] | None = None, *, jobs: int = 1, progress: bool = False) -> Outcome:
     """`tailproof theorem --check`: everything that can be decided about the papers' rates, summed up by paper."""
-    for paper in chosen or []:
+    for paper in only or []:
         if paper not in PAPERS:
             raise InputError(f"id = {paper!r}: must be one of {', '.join(PAPERS)} with --check")
-    papers = chosen or list(PAPERS)
-    work = [delayed(task)(paper) for paper in papers for task in (printed_against_derived, compared)]
-    results = list(
-        tqdm(Parallel(n_jobs=jobs, return_as="generator")(work), total=len(work), unit="task", disable=not progress)
-    )
-    value = {
-        paper: {"statements": agreements, "comparisons": decided}
-        for paper, agreements, decided in zip(papers, results[::2], results[1::2], strict=True)
-    }
-    wrong = [line for entry in value.values() for line in failures(entry["statements"], entry["comparisons"])]
+    papers = only or list(PAPERS)
+    work = [(paper, name) for paper in papers for name in TASKS]
+    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(TASKS[name])(paper) for paper, name in work)
+    value: dict[str, dict[str, list[dict[str, Any]]]] = {paper: {} for paper in papers}
+    for (paper, name), result in zip(work, tqdm(results, total=len(work), unit="task", disable=not progress), strict=True):
+        value[paper][name] = result
+    wrong = [line for entry in value.values() for line in failures(entry)]
     return (1 if wrong else 0), {"papers": value, "failures": wrong}, _text(value, wrong)
 
 
@@ -105,16 +144,24 @@ def _text(value: dict[str, Any], wrong: list[str]) -> str:
         for c in entry["comparisons"]
         if not c["holds"]
     ]
+    worse = [
+        [c["id"], ", ".join(c["chosen"]), c["factor"] or "no power of one monomial", c["note"]]
+        for entry in value.values()
+        for c in entry["choices"]
+        if not c["attained"]
+    ]
     parts = [
         table(differ, ["statement", "label", "print against derivation", "errata"]),
         table(false, ["comparison", "place", "verdict", "errata"]),
+        table(worse, ["statement", "choice of", "loses against the best choice", "note"]),
         table([_counts(paper, entry) for paper, entry in value.items()], _HEADER),
         *[f"FAILED  {line}" for line in wrong],
     ]
     return "\n\n".join(parts)
 
 
-_HEADER = ["paper", "statements", "with both rates", *AGREEMENTS, "comparisons", "hold", "do not", "undecided", "errata"]
+_HEADER = ["paper", "statements", "with both rates", *AGREEMENTS, "comparisons", "hold", "do not", "undecided"]
+_HEADER += ["derivations", "exact", "generous", "choices", "best", "errata"]
 
 
 def _counts(paper: str, entry: dict[str, Any]) -> list[str]:
@@ -127,5 +174,9 @@ def _counts(paper: str, entry: dict[str, Any]) -> list[str]:
         *(str(verdicts[verdict]) for verdict in AGREEMENTS),
         str(len(entry["comparisons"])),
         *(str(holds[answer]) for answer in (True, False, None)),
+        str(len(entry["derivations"])),
+        *(str(sum(d["verdict"] == word for d in entry["derivations"])) for word in ("exact", "generous")),
+        str(len(entry["choices"])),
+        str(sum(c["attained"] for c in entry["choices"])),
         str(sum(e.paper == paper for e in errata())),
     ]

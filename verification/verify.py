@@ -36,8 +36,8 @@ def tasks(only: list[str] | None, effort: Effort) -> list[Task]:
     work = [Task("algorithm", identifier) for identifier in reversed(chosen)]
     work += [Task("mutant", m.algorithm, m.name) for m in reversed(mutants.MUTANTS) if m.algorithm in chosen]
     if not only:
-        work += [Task("agreement", paper) for paper in paper_check.PAPERS if effort == FULL]
-        work += [Task("comparison", paper) for paper in paper_check.PAPERS]
+        about = list(paper_check.TASKS) if effort == FULL else ["comparisons"]
+        work += [Task("paper", paper, name) for paper in paper_check.PAPERS for name in about]
         work += [Task("statement", trial.id, trial.reading) for trial in statements.TRIALS]
         work.append(Task("study", "second stage"))
         work.append(Task("errata", "errata"))
@@ -56,10 +56,8 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
         result = statements.run(next(t for t in statements.TRIALS if (t.id, t.reading) == (task.name, task.detail)))
     elif task.kind == "study":
         result = second_stage.study(seed, runs=effort.runs // 5 if effort == QUICK else effort.runs // 10)
-    elif task.kind == "comparison":
-        result = paper_check.compared(task.name)
-    elif task.kind == "agreement":
-        result = [_without_certificates(entry) for entry in paper_check.printed_against_derived(task.name)]
+    elif task.kind == "paper":
+        result = [_without_certificates(entry) for entry in paper_check.TASKS[task.detail](task.name)]
     else:
         result = [(entry, entry.recheck()) for entry in errata()]
         result = [{**_erratum_json(entry), "stands": stands} for entry, stands in result]
@@ -92,8 +90,10 @@ def build_report(
     findings: list[Finding] = [f for task, result, _ in outcomes if task.kind == "algorithm" for f in result]
     judged: list[MutantResult] = [result for task, result, _ in outcomes if task.kind == "mutant"]
     checked = [_statement_json(result) for task, result, _ in outcomes if task.kind == "statement"]
-    compared = [entry for task, result, _ in outcomes if task.kind == "comparison" for entry in result]
-    agreed = [entry for task, result, _ in outcomes if task.kind == "agreement" for entry in result]
+    papers: dict[str, list[dict[str, Any]]] = {name: [] for name in paper_check.TASKS}
+    for task, result, _ in outcomes:
+        if task.kind == "paper":
+            papers[task.detail] += result
     found = [entry for task, result, _ in outcomes if task.kind == "errata" for entry in result]
     studied = next((result for task, result, _ in outcomes if task.kind == "study"), None)
     chosen = {entry.id for entry in implemented(only)}
@@ -105,11 +105,14 @@ def build_report(
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
         "second_stage": studied,
         "statements": checked,
-        "agreements": agreed,
-        "comparisons": compared,
+        "agreements": papers["statements"],
+        "comparisons": papers["comparisons"],
+        "derivations": papers["derivations"],
+        "choices": papers["choices"],
         "errata": found,
     }
-    report["failures"] = _failures(findings, judged, checked, found) + paper_check.failures(agreed, compared)
+    report["failures"] = _failures(findings, judged, checked, found)
+    report["failures"] += paper_check.failures(papers)
     report["failures"] += second_stage.failures(studied) if studied else []
     report["summary"] = _summary(report)
     seconds = {" ".join(filter(None, (task.kind, task.name, task.detail))): spent for task, _, spent in outcomes}
@@ -168,6 +171,10 @@ def _summary(report: dict[str, Any]) -> str:
         if report["agreements"]:
             differ = sum(not a["verdict"].startswith("same") for a in report["agreements"])
             parts.append(f"printed rates checked against derivations: {len(report['agreements'])}, of which {differ} differ")
+            best = sum(c["attained"] for c in report["choices"])
+            parts.append(
+                f"derivations: {len(report['derivations'])}; choices of parameters: {len(report['choices'])}, {best} of them best"
+            )
         parts.append(f"errata re-checked: {len(report['errata'])}")
     parts.append("nothing unexpected" if not report["failures"] else f"{len(report['failures'])} FAILURES")
     return "; ".join(parts)

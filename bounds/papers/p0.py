@@ -159,19 +159,18 @@ LARGE = "p ≥ 1 with L_f ≤ n^{p/2}R̃_{2k,n}(1/√n + (√(d log(1/δ)log n)/
 MOMENTS = "Assumption 1: E sup_w‖∇f(w, x)‖^k ≤ r̃_k^k, W of diameter D"
 
 CONVEX = f"R2k*D*{SIZE} + D*{TAIL}"
-STEPS = (
-    "D**2/(eta*n**(2*p)) + eta*(L**2 + R2k**2*n**p*({TAU})**(2*(1-1/k))) + L**2*eta*n**(p-1/2)*log(n)*sqrt(log(1/xi))"
-).replace("{TAU}", TAU_LOG)
-BIAS = f"(({TAU_LOG})**(1-1/k))"
+BIAS = f"({TAU_LOG})**(1-1/k)"
 ELL = "sqrt(log(n)*log(1/xi))"
-PACE = f"D/n**(p/2)*Min(1/L, 1/(R2k*n**((p+1)/2)*{BIAS}), 1/(n**((p-1)/2)*L**2*{ELL}))"  # Algorithm 4's γ, log(1/δ) restored
-WORST = f"n**(p/2)*R2k*{SIZE_LOG}"
-AT_PACE = (  # STEPS with both put in
-    f"R2k*D*Max(n**(-p)*{SIZE_LOG}, n**(1/2-p)*{BIAS}, R2k*{SIZE_LOG}**2*{ELL}/sqrt(n))"
-    f" + D*Min(R2k*{SIZE_LOG}, R2k*{SIZE_LOG}**2/(sqrt(n)*{BIAS}), n**(1/2-p)/{ELL})"
-    f" + R2k*D*{BIAS}**2*Min(1/{SIZE_LOG}, 1/(sqrt(n)*{BIAS}), n**(1/2-p)/(R2k*{SIZE_LOG}**2*{ELL}))"
-    f" + D*log(n)*sqrt(log(1/xi))*Min(R2k*n**(p-1/2)*{SIZE_LOG}, R2k*n**(p-1)*{SIZE_LOG}**2/{BIAS}, 1/{ELL})"
+# The rates of Theorem 10's proof, with b for BIAS and a for 1/sqrt(n) + b.
+STEPS = "D**2/(eta*n**(2*p)) + eta*(L**2 + R2k**2*n**p*b**2) + L**2*eta*n**(p-1/2)*log(n)*sqrt(log(1/xi))"
+PACE = f"D/n**(p/2)*Min(1/L, 1/(R2k*n**((p+1)/2)*b), 1/(n**((p-1)/2)*L**2*{ELL}))"  # Algorithm 4's γ, log(1/δ) restored
+AT_PACE = (  # STEPS with η and L put in
+    f"R2k*D*Max(n**(-p)*a, n**(1/2-p)*b, R2k*a**2*{ELL}/sqrt(n))"
+    f" + D*Min(R2k*a, R2k*a**2/(sqrt(n)*b), n**(1/2-p)/{ELL})"
+    f" + R2k*D*b**2*Min(1/a, 1/(sqrt(n)*b), n**(1/2-p)/(R2k*a**2*{ELL}))"
+    f" + D*log(n)*sqrt(log(1/xi))*Min(R2k*n**(p-1/2)*a, R2k*n**(p-1)*a**2/b, 1/{ELL})"
 )
+AT_PACE_CHOICES = {"eta": PACE, "L": "n**(p/2)*R2k*a", "a": "1/sqrt(n) + b", "b": BIAS}
 PER_DIAMETER = f"R2k*{SIZE_LOG} + {TAIL}"
 SPLIT = (  # PER_DIAMETER at n/log n records
     f"R2k*(sqrt(log(n)/n) + (sqrt(d*log(1/delta)*log(n)**3)/(eps*n))**(1-1/k)) + {TAIL_LOG}"
@@ -495,7 +494,8 @@ _CONVEX: tuple[Statement, ...] = (
         "Theorem 10",
         "upper",
         "proof",
-        "Sum over the phases at any η: D²/(ηn^{2p}) + η(L_f² + R̃n^p(d log n/(ε²n²))^{(k−1)/k}) + L_f²ηn^{p−1/2}√log(1/β)·log n.",
+        "Sum over the phases at any η: D²/(ηn^{2p}) + η(L_f² + R̃n^p(d log n/(ε²n²))^{(k−1)/k}) + L_f²ηn^{p−1/2}√log(1/β)·log n; "
+        "b is (√(d log(1/δ)log n)/(εn))^{(k−1)/k}.",
         "Appendix B",
         assumptions=(MOMENTS, "probability 1 − β, β ≤ 1/n"),
         where=ORDERS,
@@ -527,7 +527,7 @@ _CONVEX: tuple[Statement, ...] = (
         printed=f"R2k*D*{SIZE_LOG} + D*{TAIL}",
         derived=AT_PACE,
         follows_from=("P0.T10.sum",),
-        choices={"eta": PACE, "L": WORST},
+        choices=AT_PACE_CHOICES,
         steps=(
             "Algorithm 4's η (the proof prints the prefactor n^{−1/2}, Algorithm 5 n^{−(p−1)/2}), L_f as large as allowed.",
             "The first three terms are ≲ R̃D(1/√n + …) when R̃(1/√n + …) ≲ √n.",
@@ -554,7 +554,7 @@ _CONVEX: tuple[Statement, ...] = (
         derived=AT_PACE,
         hidden="logarithms of n (log(1/δ) and log(1/β) are written)",
         follows_from=("P0.T10.sum",),
-        choices={"eta": PACE, "L": WORST},
+        choices=AT_PACE_CHOICES,
         steps=(
             "As Theorem 10, which has log n inside the power.",
             "Not reached by Algorithm 3 as printed: at p = 1, d = 1 and records ±1 the noise of phase 1 is about √n·D/8, so that "

@@ -176,6 +176,7 @@ _T5 = (
     "sqrt((d+log(1/xi))/n) + d**(p/2)*R**(1-p)"
     " + R/(n*eps)*sqrt(d+log(1/xi))*(log(1/delta) + sqrt(log(1/delta)*log(log(1/xi))))"
 )
+_O3 = "sqrt(d/n) + (d*sqrt(log(1/delta))/(n*eps))**(1-1/p)"
 _STEP_LOGS = "(log(1/delta0) + sqrt(log(1/delta0)*(log(d) + log(log(n)))))"
 _E33 = "sqrt((d+ell)/n) + d**(p/2)*R**(1-p) + R/(n*eps0)*sqrt(d+ell)*(log(1/delta0) + sqrt(log(1/delta0)*log(ell)))"
 _L9 = f"sqrt(d*log(n)/n) + d**(p/2)*R**(1-p) + R*sqrt(d*log(n))/(n*eps0)*{_STEP_LOGS}"
@@ -647,7 +648,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "Excess risk of simple clipping for any R.",
         assumptions=_RISK,
-        where=_P,
+        where=(*_P, f"{_E69}<=1"),
         printed=_E69,
         derived=_E69,
         follows_from=("P2.L3", "P2.L5"),
@@ -700,7 +701,8 @@ STATEMENTS: tuple[Statement, ...] = (
             "rho": "eps**2/log(1/delta)",
         },
         steps=(
-            "R√d/(n√ρ) and d^{p/2}R^{1−p} are at most the sum of the last two terms; Rd/n is at most the last.",
+            "R√d/(n√ρ) and d^{p/2}R^{1−p} are at most the sum of the last two terms; Rd log n/n is at most the last, and less when "
+            "R is the first entry of its minimum: generous by a logarithm.",
             "Not sharp: with P2.O1 and P2.O2 the same method has P2.O3.",
         ),
         algorithms=_BOTH,
@@ -1149,8 +1151,8 @@ STATEMENTS: tuple[Statement, ...] = (
         "ours",
         "Simple clipping with R = √d(n√ρ/d)^{1/p}, T = ρn²/(dR²), for all ε ≤ 1: below Theorem 4, Theorem 7 and (6).",
         assumptions=(*_RISK, "every l(·, z) λ-smooth, as (65) uses"),
-        where=_RANGE,
-        derived="sqrt(d/n) + (d*sqrt(log(1/delta))/(n*eps))**(1-1/p)",
+        where=(*_RANGE, f"{_O3}<=1"),
+        derived=_O3,
         hidden="constants L, λ, M",
         follows_from=("P2.L3", "P2.O1", "P2.O2", "P2.T3"),
         choices={

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bounds import certificates
+from bounds import certificates, prover
 from bounds.compare import Dominance, Separation, Undecided, compare, equal_rates, relation
 from bounds.expressions import read_expression
 from bounds.questions import crossover, worst_factor
@@ -373,3 +373,31 @@ def test_random_rates_with_a_structural_parameter() -> None:
             one, two = (" + ".join(terms).replace("p", f"({value})") for terms in (left, right))
             assert compare(one, two, where=["x>=1"]).verdict == answer.verdict
     assert min(verdicts.values()) > 4
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("log(d*log(n))", "log(d) + log(log(n))"),
+        ("log(log(1/xi)/delta)", "log(1/delta) + log(log(1/xi))"),
+        ("sqrt(log(n)**2)*d", "d*log(n)"),
+    ],
+)
+def test_logarithms_of_products_with_logarithms(one: str, other: str) -> None:
+    assert equal_rates(one, other)
+
+
+def test_one_proof_serves_every_pair_of_clauses_that_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """min(a, x) and min(a, y) against the clauses a and max(x, y): a = a serves twice."""
+    proved: list[tuple[int, int]] = []
+    prove = prover._prove
+
+    def counted(*arguments: Any) -> Any:
+        proved.append(arguments[-1])
+        return prove(*arguments)
+
+    monkeypatch.setattr(prover, "_prove", counted)
+    found = compare("Min(a, x) + Min(a, y)", "Min(a, x) + Min(a, y)")
+    assert isinstance(found, Dominance)
+    assert sum(map(len, found.document["cases"][0]["proof"]["pairs"])) == 4
+    assert len(proved) == 3

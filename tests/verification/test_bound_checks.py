@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import z3
@@ -68,8 +69,31 @@ def test_theorems(capsys: Capture) -> None:
     code, value = answer(capsys, ["theorem", "P4.T3.1"])
     assert code == 0
     assert {check["verdict"] for check in value["checks"]} == {"dominated"}  # type: ignore[union-attr,index]
+    for check in value["checks"]:  # type: ignore[attr-defined]
+        certificates.verify(check["certificate"])
     assert main(["theorem", "P4.T3.1"]) == 0
     assert "derived" in capsys.readouterr().out
+
+
+def test_a_theorem_with_its_derivation_and_its_best_choice(capsys: Capture) -> None:
+    code, value = answer(capsys, ["theorem", "P3.T7.tau"])
+    assert code == 0
+    derivation: dict[str, Any] = value["derivation"]  # type: ignore[assignment]
+    assert (derivation["base"], derivation["verdict"], derivation["logs"]) == ("P3.T3.square", "exact", False)
+    for side in ("follows", "sharp"):
+        certificates.verify(derivation[side]["certificate"])
+    code, value = answer(capsys, ["theorem", "P4.P2.5"])
+    (best,) = value["best_choices"]  # type: ignore[misc]
+    assert best["attained"]["verdict"] == "dominated"
+    for document in (best["attained"]["certificate"], best["below"]["certificate"]):
+        certificates.verify(document)
+    for step in best["steps"]:
+        certificates.verify(step["optimal"])
+        certificates.verify(step["achieved"])
+    assert main(["theorem", "P4.P2.5"]) == 0
+    text = capsys.readouterr().out
+    assert "follows from P4.OURS.distance at the choices, exactly" in text
+    assert "attained by the choice" in text
 
 
 @pytest.mark.parametrize("comparison", comparisons(), ids=lambda comparison: comparison.id)

@@ -34,6 +34,7 @@ def test_a_difference_without_an_erratum_fails(monkeypatch: pytest.MonkeyPatch, 
     kept = [s for s in theorems() if s.id in ("P1.L7", "P1.T2")]
     monkeypatch.setattr(paper_check, "theorems", lambda: [replace(s, errata=()) for s in kept])
     monkeypatch.setattr(paper_check, "comparisons", lambda: ())
+    monkeypatch.setattr(paper_check, "choices", lambda: ())
     assert main(["theorem", "P1", "--check", "--jobs", "1"]) == 1
     assert "FAILED  P1.L7: printed is smaller, and no erratum says why" in capsys.readouterr().out
 
@@ -41,9 +42,19 @@ def test_a_difference_without_an_erratum_fails(monkeypatch: pytest.MonkeyPatch, 
 def test_a_comparison_that_comes_out_otherwise_fails(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     kept = [c for c in paper_check.comparisons() if c.id == "P1.C4"]
     monkeypatch.setattr(paper_check, "theorems", lambda: ())
+    monkeypatch.setattr(paper_check, "choices", lambda: ())
     monkeypatch.setattr(paper_check, "comparisons", lambda: [replace(c, holds=True) for c in kept])
     assert main(["theorem", "P1", "--check", "--jobs", "1"]) == 1
     assert "P1.C4" in capsys.readouterr().out.split("FAILED")[1]
+
+
+def test_a_choice_that_is_recorded_otherwise_fails(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    kept = [c for c in paper_check.choices() if c.statement == "P3.T7"]
+    monkeypatch.setattr(paper_check, "theorems", lambda: ())
+    monkeypatch.setattr(paper_check, "comparisons", lambda: ())
+    monkeypatch.setattr(paper_check, "choices", lambda: [replace(c, attained=True) for c in kept])
+    assert main(["theorem", "P3", "--check", "--jobs", "1"]) == 1
+    assert "FAILED  P3.T7: its choice does not attain the best rate" in capsys.readouterr().out
 
 
 def test_unknown_paper(capsys: Capture) -> None:

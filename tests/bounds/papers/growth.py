@@ -1,147 +1,104 @@
-"""Rates far out along random rays: every value is kept as its logarithm, so that symbols may be as large as exp(10⁶).
+"""Rates far out at random points, by plain arithmetic on logarithms: a second method beside `bounds.compare`.
 
-There log n, log d, … are a large t times random numbers; log(1/δ) and log(1/ξ) are either powers of t, beside log n, or powers of
-n.  The quotient of two rates that agree up to constants is then moderate, while a missing power, or logarithm, makes it huge.
+Symbols are exp(10⁶·x) with x at random, half of them whole, so that ties and vertices are met.  The quotient of two rates that
+agree up to constants is then moderate, while a missing power, or the root of a logarithm, makes it huge.
 """
 
 from __future__ import annotations
 
-import ast
-import math
+import functools
 import re
-from collections.abc import Mapping
-from functools import cache
+import zlib
 from typing import Any
 
 import numpy as np
 import sympy
 
-from bounds.statements import Comparison, Statement
+from bounds.expressions import names_in, read_expression
+from bounds.rates import Rate
 
-FUNCTIONS = frozenset({"sqrt", "log", "Min", "Max"})
-AT_LEAST_ONE = frozenset({"n", "d", "K", "T", "ell", "m"})
-AT_MOST_HALF = frozenset({"delta", "xi", "delta0"})
-STILL = (
-    5.0  # above the logarithm of a quotient when only constants are between two rates; below log log n, which is up to 14
-)
-SIDES = re.compile(r"<=|>=|<|>")
-Array = Any  # of floats, one for each point
-
-
-@cache
-def tree(text: str) -> ast.expr:
-    return ast.parse(text.strip(), mode="eval").body
-
-
-def names(text: str) -> set[str]:
-    """The symbols of a text that sympy can read too."""
-    found = {node.id for node in ast.walk(tree(text)) if isinstance(node, ast.Name)} - FUNCTIONS
-    expression = sympy.sympify(text, locals={name: sympy.Symbol(name, positive=True) for name in found})
-    assert {symbol.name for symbol in expression.free_symbols} <= found
-    return found
+STRUCTURAL = {
+    "k": (2.0, 2.5, 5.0),
+    "p": (1.0, 1.5, 2.0, 3.0, 8.0),
+    "theta": (1.4, 2.0, 3.0, 6.0),
+    "v": (0.1, 0.5, 1.0),
+}
+AT_LEAST_ONE = frozenset({"n", "d", "K", "T", "ell", "m", "s", "b", "B"})
+AT_MOST_HALF = frozenset({"delta", "xi", "delta0", "q", "h", "rest"})
+SCALE = 1e6
+FLAT = 5.0  # above the logarithm of a constant, below that of the root of a logarithm, 6.9
+Points = dict[str, Any]  # logarithms of the symbols, the structural parameters themselves; one entry for each point
 
 
-def number(node: ast.expr, p: Array) -> Array:
-    """An exponent: arithmetic on numbers and p."""
-    match node:
-        case ast.Constant(value=value):
-            return float(value)
-        case ast.Name(id="p"):
-            return p
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -number(operand, p)
-        case ast.BinOp(left=left, op=op, right=right):
-            a, b = number(left, p), number(right, p)
-            return {ast.Add: lambda: a + b, ast.Sub: lambda: a - b, ast.Mult: lambda: a * b, ast.Div: lambda: a / b}[
-                type(op)
-            ]()
-    raise AssertionError(ast.unparse(node))
+@functools.cache
+def read(text: str) -> Any:
+    return read_expression(text)
 
 
-def logarithm(node: ast.expr, point: Mapping[str, Array]) -> Array:
-    """log of a rate; `point` has the logarithms of the symbols, and p itself.  A log means max(1, log)."""
-    match node:
-        case ast.Constant(value=value):
-            return math.log(float(value))
-        case ast.Name(id=name):
-            return np.log(point[name]) if name == "p" else point[name]
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            return number(right, point["p"]) * logarithm(left, point)
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return logarithm(left, point) + logarithm(right, point)
-        case ast.BinOp(left=left, op=ast.Div(), right=right):
-            return logarithm(left, point) - logarithm(right, point)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return np.logaddexp(logarithm(left, point), logarithm(right, point))
-        case ast.Call(func=ast.Name(id="sqrt"), args=[argument]):
-            return 0.5 * logarithm(argument, point)
-        case ast.Call(func=ast.Name(id="log"), args=[argument]):
-            return np.log(np.maximum(1.0, logarithm(argument, point)))
-        case ast.Call(func=ast.Name(id="Min" | "Max" as choice), args=arguments):
-            return (np.minimum if choice == "Min" else np.maximum).reduce([logarithm(a, point) for a in arguments])
-    raise AssertionError(ast.unparse(node))
+@functools.cache
+def compiled(e: Any) -> tuple[list[str], Any]:
+    names = sorted(names_in(e))
+    return names, sympy.lambdify([read_expression(name) for name in names], e, "numpy")
 
 
-def inside(condition: str, point: Mapping[str, Array]) -> Array:
-    left, right = SIDES.split(condition)
-    difference = logarithm(tree(right), point) - logarithm(tree(left), point)
-    strict = 0.0 if "=" in condition else 1e-6
-    return difference >= strict if "<" in condition else difference <= -strict
+def plain(e: Any, at: Points) -> Any:
+    """A function of the structural parameters."""
+    if e.is_number:
+        return float(e)
+    names, function = compiled(e)
+    return function(*(at[name] for name in names))
 
 
-def points(symbols: set[str], where: tuple[str, ...], seed: int, count: int = 40_000) -> dict[str, Array]:
-    """Logarithms of the symbols, and p, at random points inside the conditions."""
-    rng = np.random.default_rng(seed)
-    needed = symbols | {name for condition in where for side in SIDES.split(condition) for name in names(side)}
-    orders = np.array([2.0, 2.5, 3.0, 4.0, 8.0])
-    for condition in (c for c in where if re.search(r"\bp\b", c) and not re.search(r"[a-oq-z]", c)):
-        orders = orders[inside(condition, {"p": orders})]
-    fine = rng.random(count) < 0.5
-    t = np.where(fine, 1e6, 600.0)
-    point: dict[str, Array] = {"p": rng.choice(orders, count)}
-    for name in sorted(needed - {"p"}):
-        point[name] = t * rng.uniform(0 if name in AT_LEAST_ONE else -2, 2, count) * rng.integers(0, 2, count)
-        if name in AT_MOST_HALF:  # log(1/δ) is t^{2a}, beside log n = t, or e^{at}, beside n
-            share = rng.uniform(0, 1, count) * rng.integers(0, 2, count)
-            point[name] = -np.exp(np.where(fine, 2 * np.log(t), t) * share)
-    kept = np.ones(count, dtype=bool)
+def log_of(e: Any, at: Points, *, logs: bool = True) -> Any:
+    """The logarithm of an expression; a log means max(1, log), or 1 without `logs`."""
+    if names_in(e) <= set(STRUCTURAL):
+        return np.log(plain(e, at))
+    if e.is_Symbol:
+        return at[e.name]
+    if e.is_Pow:
+        return plain(e.exp, at) * log_of(e.base, at, logs=logs)
+    parts = [log_of(a, at, logs=logs) + np.zeros_like(at["k"]) for a in e.args]
+    if isinstance(e, sympy.log):
+        return np.log(np.maximum(1.0, parts[0])) if logs else np.zeros_like(at["k"])
+    if isinstance(e, sympy.Abs):
+        return parts[0]
+    if e.is_Mul:
+        return sum(parts)
+    joins = {sympy.Add: np.logaddexp, sympy.Min: np.minimum, sympy.Max: np.maximum}
+    return joins[e.func].reduce(parts)
+
+
+def inside(condition: str, at: Points) -> Any:
+    small, large = re.split("<=|<", condition) if "<" in condition else reversed(re.split(">=|>", condition))
+    sides = [read(side) for side in (small, large)]
+    structural = names_in(sides[0]) | names_in(sides[1]) <= set(STRUCTURAL)
+    low, high = (plain(side, at) if structural else log_of(side, at) for side in sides)
+    return low <= high
+
+
+def points(names: set[str], where: tuple[str, ...], seed: str, number: int) -> Points:
+    """Random points inside the conditions."""
+    rng = np.random.default_rng(zlib.crc32(seed.encode()))
+    sides = [side for condition in where for side in re.split("<=|>=|<|>", condition)]
+    names = names.union(*(names_in(read(side)) for side in sides)) - set(STRUCTURAL)
+    at: Points = {name: rng.choice(values, number) for name, values in STRUCTURAL.items()}
+    for name in sorted(names | {"n"}):
+        x = np.where(rng.random(number) < 0.5, rng.uniform(-2, 2, number), rng.integers(-2, 3, number))
+        x = np.abs(x) if name in AT_LEAST_ONE else -np.abs(x) if name in AT_MOST_HALF else x
+        at[name] = SCALE * x - (name in AT_MOST_HALF)
+    at["n"] += SCALE
+    kept = np.ones(number, dtype=bool)
     for condition in where:
-        kept &= inside(condition, point)
-    return {name: values[kept] for name, values in point.items()}
+        kept &= inside(condition, at)
+    return {name: values[kept] for name, values in at.items()}
 
 
-def extremes(
-    left: str, right: str, where: tuple[str, ...], seed: int, *, void_above_one: bool = False
-) -> tuple[float, float, int]:
-    """The largest and the smallest log(left/right) at the points, and how many points there were."""
-    point = points(names(left) | names(right), where, seed)
-    above, below = (logarithm(tree(text), point) + np.zeros_like(point["p"]) for text in (left, right))
-    kept = below <= 0 if void_above_one else np.ones_like(below, dtype=bool)
-    quotient = (above - below)[kept]
-    return float(quotient.max()), float(quotient.min()), quotient.size
-
-
-def substituted(statement: Statement, base: str) -> str:
-    """The base rate with the statement's choices put in, until none of their letters is left."""
-    text = base
-    for _ in range(10):
-        found = names(text) & set(statement.choices)
-        if not found:
-            return text
-        for name in sorted(found):
-            text = re.sub(rf"\b{name}\b(?!\()", f"({statement.choices[name]})", text)
-    raise AssertionError(f"{statement.id}: the choices never end")
-
-
-def base_of(statement: Statement, statements: Mapping[str, Statement]) -> str:
-    rates = [statements[name].derived or statements[name].printed for name in statement.follows_from]
-    return next(rate for rate in rates if rate is not None)
-
-
-def verdict(comparison: Comparison, seed: int) -> bool:
-    """Whether the relation shows at the points."""
-    up, down, count = extremes(comparison.left, comparison.right, comparison.where, seed)
-    assert count >= 20, f"{comparison.id}: only {count} points"
-    if comparison.relation == "==":
-        return up <= STILL and down >= -STILL
-    return (up <= STILL) == (comparison.relation == "<=")
+def gaps(left: Rate, right: Rate, where: tuple[str, ...], seed: str, *, logs: bool = True) -> Any:
+    """log(left/right) at random points."""
+    names = names_in(left.expression) | names_in(right.expression)
+    number = 1000
+    at = points(names, where, seed, number)
+    while at["k"].size < 20 and number < 10**6:
+        number *= 8
+        at = points(names, where, seed, number)
+    return log_of(left.expression, at, logs=logs) - log_of(right.expression, at, logs=logs)

@@ -1,14 +1,13 @@
-"""P4's statements: complete, readable, re-derived from their lemmas; explicit inequalities against brute force."""
+"""What is particular to P4: its explicit inequalities against numbers."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
-import sympy
-from mpmath import exp, log, mpf  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.optimize import linprog
@@ -16,9 +15,7 @@ from scipy.special import gammainccinv
 from scipy.stats import binom
 
 from bounds.papers import p4
-from bounds.papers.p4 import COMPARISONS, LABELS, STATEMENTS
-from bounds.statements import Comparison, Statement
-from refimpl.catalogue import ALGORITHMS
+from bounds.papers.p4 import COMPARISONS, STATEMENTS
 from refimpl.domains import Ball
 from refimpl.extension.joint import JointObjective
 from refimpl.losses import Absolute
@@ -26,184 +23,19 @@ from refimpl.projections import inexact_projection
 from refimpl.pure_dp.single import bias_constant
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
-NAMES = {
-    str(symbol): symbol
-    for symbol in sympy.symbols("n d eps delta rho G D R L lam T C eta xi sigma r M nu alpha B tau mu k", positive=True)
-}
-LOGARITHMS = {
-    sympy.log(argument): sympy.Symbol(name, positive=True)
-    for name, argument in (("ell", 1 / NAMES["xi"]), ("elln", NAMES["n"]), ("elld", 1 / NAMES["delta"]))
-}
-AT_LEAST_ONE = {"n", "d", "T", "B", "ell", "elln", "elld"}
-NUMBERED = {
-    "Theorem": ("2.1", "3.1", "4.1", "B.1", "D.4", "E.1", "E.2", "E.5", "F.6", "G.5", "G.6"),
-    "Proposition": ("2.5", "2.9", "3.2", "D.6", "E.4", "F.5", "G.2", "G.4"),
-    "Lemma": ("2.2", "2.3", "C.1", "2.4", "C.2", "2.7", "2.8", "C.6", "D.5", "F.1", "F.2", "F.3", "F.4", "G.1", "G.3"),
-    "Corollary": ("D.7",),
-    "Remark": ("G.7",),
-}
-REQUIRED = [f"{kind} {number}" for kind, numbers in NUMBERED.items() for number in numbers] + ["Abstract", "Table 1"]
-
-
-def read(text: str) -> sympy.Expr:
-    return sympy.sympify(text, locals=NAMES)
-
-
-def with_log_symbols(expression: sympy.Expr) -> sympy.Expr:
-    """Logarithms become symbols of their own, as their growth is not that of what they are taken of."""
-    plain = expression.subs(LOGARITHMS)
-    assert not any(atom.free_symbols for atom in plain.atoms(sympy.log)), expression
-    return plain
-
-
-# ----------------------------------------------------------------------------------------------------------- the map
-
-
-def test_ids_are_unique_and_of_this_paper() -> None:
-    ids = [statement.id for statement in STATEMENTS] + [comparison.id for comparison in COMPARISONS]
-    assert len(set(ids)) == len(ids)
-    assert all(identifier.startswith("P4.") for identifier in ids)
-
-
-def test_labels_are_those_of_the_paper() -> None:
-    assert len(set(LABELS)) == len(LABELS)
-    for statement in STATEMENTS:
-        assert statement.label in LABELS or (statement.label, statement.source) == ("ours", "ours")
-
-
-@pytest.mark.parametrize("label", REQUIRED)
-def test_every_item_of_the_catalogue_is_there(label: str) -> None:
-    assert any(statement.label == label for statement in STATEMENTS)
-
-
-def test_ours_are_there() -> None:
-    assert BY_ID["P4.OURS.lemma"].explicit is not None
-    assert BY_ID["P4.OURS.bound"].explicit is not None
-
-
-def test_references_exist() -> None:
-    known = {algorithm.id for algorithm in ALGORITHMS}
-    for statement in STATEMENTS:
-        assert set(statement.follows_from) <= set(BY_ID), statement.id
-        assert set(statement.algorithms) <= known, statement.id
-        assert statement.says.endswith("."), statement.id
-        assert statement.derived or not statement.choices, statement.id
 
 
 def test_exponents_have_their_range() -> None:
     rates = [(s.id, s.where, (s.printed, s.derived)) for s in STATEMENTS]
     rates += [(c.id, c.where, (c.left, c.right)) for c in COMPARISONS]
     for identifier, where, texts in rates:
-        if any(text and NAMES["k"] in read(text).free_symbols for text in texts):
+        if any(text and re.search(r"\bk\b", text) for text in texts):
             assert "k>=2" in where, identifier
 
 
-TEXTS = [
-    *(
-        (f"{s.id} {part}", text)
-        for s in STATEMENTS
-        for part, text in (("printed", s.printed), ("derived", s.derived))
-        if text
-    ),
-    *((f"{s.id} {name}", text) for s in STATEMENTS for name, text in s.choices.items()),
-    *((f"{c.id} {part}", text) for c in COMPARISONS for part, text in (("left", c.left), ("right", c.right))),
-]
-
-
-@pytest.mark.parametrize("text", [text for _, text in TEXTS], ids=[name for name, _ in TEXTS])
-def test_a_rate_is_an_expression_in_declared_symbols(text: str) -> None:
-    expression = read(text)
-    assert expression.free_symbols <= set(NAMES.values())
-    values = {symbol: sympy.Rational(1, 9) if str(symbol) in {"xi", "delta"} else 3 for symbol in expression.free_symbols}
-    assert expression.subs(values) > 0
-
-
-# ------------------------------------------------------------------------------------ growth along rays, on log scales
-
-
-class Growth:
-    """log(numerator/denominator) along random rays of a regime, in all symbols and logarithms, for random k."""
-
-    def __init__(self, numerator: str, denominator: str, where: tuple[str, ...], seed: int):
-        ratio = with_log_symbols(read(numerator)) / with_log_symbols(read(denominator))
-        self.conditions = [self._sides(condition) for condition in where if not condition.startswith("k")]
-        symbols = ratio.free_symbols.union(*(a.free_symbols | b.free_symbols for a, b, _ in self.conditions))
-        self.symbols = sorted(symbols - {NAMES["k"]}, key=str)
-        arguments = [*self.symbols, NAMES["k"]]
-        self.ratio = sympy.lambdify(arguments, ratio, "mpmath")
-        self.sides = [
-            (sympy.lambdify(arguments, a, "mpmath"), sympy.lambdify(arguments, b, "mpmath"), up)
-            for a, b, up in self.conditions
-        ]
-        self.rng = np.random.default_rng([seed, len(numerator), len(denominator)])
-
-    @staticmethod
-    def _sides(condition: str) -> tuple[sympy.Expr, sympy.Expr, bool]:
-        left, right = (with_log_symbols(read(side)) for side in condition.replace(">=", "<=").split("<="))
-        return left, right, ">=" in condition
-
-    def slopes(self, count: int) -> list[float]:
-        found: list[float] = []
-        for _ in range(4000):
-            if len(found) == count:
-                break
-            direction = self.rng.normal(size=len(self.symbols))
-            direction[self.rng.random(len(direction)) < 0.25] = 0.0
-            at_least_one = np.array([str(symbol) in AT_LEAST_ONE for symbol in self.symbols], dtype=bool)
-            direction = np.where(at_least_one, np.abs(direction), direction)
-            k = mpf(float(self.rng.choice([2.0, 2.5, 3.0, 5.0, 12.0])))
-            near, far = ([exp(t * float(u)) for u in direction] for t in (300, 600))
-            if all((a(*far, k) >= b(*far, k)) == up or a(*far, k) == b(*far, k) for a, b, up in self.sides):
-                found.append(float((log(self.ratio(*far, k)) - log(self.ratio(*near, k))) / 300))
-        assert len(found) >= count // 2, "the regime is too thin to be sampled"
-        return found
-
-
-DERIVED = [statement for statement in STATEMENTS if statement.choices]
-CONSTANT = 0.02  # a bounded factor moves a slope by less
-
-
-@pytest.mark.parametrize("statement", DERIVED, ids=lambda statement: statement.id)
-def test_the_rate_follows_from_the_lemma_and_the_choices(statement: Statement) -> None:
-    lemma = next(BY_ID[name] for name in statement.follows_from if BY_ID[name].derived)
-    assert lemma.derived is not None
-    assert statement.derived is not None
-    rate = read(lemma.derived)
-    choices = {NAMES[name]: read(text) for name, text in statement.choices.items()}
-    for _ in choices:
-        rate = rate.subs(choices)
-    target = read(statement.derived)
-    slopes = Growth(str(rate), str(target), statement.where, 1).slopes(24)
-    assert max(map(abs, slopes)) < CONSTANT
-
-
-def test_a_wrong_choice_is_noticed() -> None:
-    lemma, right = BY_ID["P4.OURS.distance"].derived, BY_ID["P4.OURS.single"]
-    assert lemma is not None
-    assert right.derived is not None
-    wrong = read(lemma).subs({NAMES["C"]: read("G*(n*eps/d)**(1/(k+1))"), NAMES["xi"]: sympy.Rational(1, 10)})
-    assert max(Growth(str(wrong), right.derived, right.where, 1).slopes(24)) > 5 * CONSTANT
-
-
-PRINTED = [statement for statement in STATEMENTS if statement.printed and statement.derived]
-
-
-@pytest.mark.parametrize("statement", PRINTED, ids=lambda statement: statement.id)
-def test_printed_and_derived_agree_or_the_derived_one_is_sharper(statement: Statement) -> None:
-    assert statement.printed is not None
-    assert statement.derived is not None
-    slopes = Growth(statement.derived, statement.printed, statement.where, 2).slopes(24)
-    assert max(slopes) < CONSTANT
-    if statement.id not in {"P4.L2.4", "P4.LC.2", "P4.EQ29"}:  # the print is larger there, and true
-        assert min(slopes) > -CONSTANT
-
-
-@pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda comparison: comparison.id)
-def test_a_comparison_is_as_it_says(comparison: Comparison) -> None:
-    upward = Growth(comparison.left, comparison.right, comparison.where, 3).slopes(60)
-    dominated, equal = max(upward) < CONSTANT, max(map(abs, upward)) < CONSTANT
-    true = {"<=": dominated, "==": equal, "not <=": not dominated}[comparison.relation]
-    assert true == comparison.holds
+def test_ours_are_there() -> None:
+    assert BY_ID["P4.OURS.lemma"].explicit is not None
+    assert BY_ID["P4.OURS.bound"].explicit is not None
 
 
 def test_repetitions_that_grow_with_the_phase_leave_no_log_log() -> None:
