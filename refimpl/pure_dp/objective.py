@@ -19,7 +19,8 @@ share N, so the determinants have a quotient of at most e^{τ}.  With (1), the d
 densities, given y, have a quotient of at most e^{ε₃}.  Integrate over y.  ∎
 
 (2) is where the rank matters: a Hessian of rank k and norm B would cost (1 + B/(nΛ))^k.  Losses that are not generalised
-linear are refused.  The bound ε₁ + τ is attained, by a record at the end of its ramp (`worst_neighbours`).
+linear are refused.  The bound ε₁ + τ is attained, by a record at the end of its ramp, but for logistic loss, which never has
+its largest slope where it has its largest curvature (`worst_neighbours`).
 
 Utility.  Let E‖x‖^k ≤ G^k, k ≥ 2, w* = argmin_W F, R = max_W ‖w − w0‖, D = diam W.  For losses that are 1-Lipschitz in the margin
 
@@ -68,7 +69,7 @@ from refimpl.validation import FloatArray, InputError, choice, positive, vector,
 
 Preset = Literal["theory", "tuned"]
 SHARE, RESERVE = 0.25, 0.01  # of ε: for the determinant, τ; for the rounding, ε₃
-CLIP, PULL = 0.45, 0.02  # of the tuned plan
+CLIP, BEND, TUNED_SHARE = 0.2, 10.0, 0.3  # γ, κ and τ/ε of the tuned plan
 _ROUNDING = 1 + 1e-10  # more than what evaluating a bound in floats can lose
 
 
@@ -96,46 +97,38 @@ class ObjectivePlan:
         if not self.share + self.reserve < 1:
             raise InputError(f"share = {self.share!r}, reserve = {self.reserve!r}: must leave a part of ε for the tilt")
 
-    @property
-    def tilt_epsilon(self) -> float:
-        """ε₁."""
-        return self.epsilon * (1 - self.share - self.reserve)
-
-    @property
-    def bend_epsilon(self) -> float:
-        """τ."""
-        return self.epsilon * self.share
-
-    @property
-    def reserve_epsilon(self) -> float:
-        """ε₃."""
-        return self.epsilon * self.reserve
-
-    @property
-    def tilt_scale(self) -> float:
-        """2C/ε₁."""
-        return 2 * self.lipschitz / self.tilt_epsilon
-
-    def curvature(self, size: int) -> float:
-        """B, rounded down."""
-        assert self.weight is not None
-        return size * self.weight * math.expm1(self.bend_epsilon) * (1 - 8 * EPS)
-
-    def accuracy(self, size: int, *, dimension: int, reach: float, far: float) -> float:
-        """r."""
-        assert self.weight is not None
-        return accuracy_upper(
-            dimension=dimension,
-            clip=self.lipschitz,
-            curvature=self.curvature(size),
-            weight=self.weight,
-            reach=reach,
-            far=far,
-            tilt=longest_tilt(self.tilt_scale, dimension) / size,
-        )
-
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def shares_of(plan: ObjectivePlan) -> tuple[float, float, float]:
+    """ε₁, τ, ε₃."""
+    return plan.epsilon * (1 - plan.share - plan.reserve), plan.epsilon * plan.share, plan.epsilon * plan.reserve
+
+
+def tilt_scale(plan: ObjectivePlan) -> float:
+    """2C/ε₁."""
+    return 2 * plan.lipschitz / shares_of(plan)[0]
+
+
+def curvature_of(plan: ObjectivePlan, size: int) -> float:
+    """B = nΛ(e^τ − 1), rounded down."""
+    assert plan.weight is not None
+    return size * plan.weight * math.expm1(shares_of(plan)[1]) * (1 - 8 * EPS)
+
+
+def accuracy_of(plan: ObjectivePlan, size: int, *, dimension: int, reach: float, far: float) -> float:
+    """r."""
+    assert plan.weight is not None
+    return accuracy_upper(
+        dimension=dimension,
+        clip=plan.lipschitz,
+        curvature=curvature_of(plan, size),
+        weight=plan.weight,
+        reach=reach,
+        far=far,
+        tilt=longest_tilt(tilt_scale(plan), dimension) / size,
+    )
 
 
 # -------------------------------------------------------------------------------------------------------- the mechanism
@@ -177,20 +170,21 @@ def objective_perturbation(
     model.split(rows)  # refuses labels other than ±1
     if plan.weight is None:
         return start
-    n, C, B = len(rows), plan.lipschitz, plan.curvature(len(rows))
+    n, C, B = len(rows), plan.lipschitz, curvature_of(plan, len(rows))
+    for_tilt, for_bend, for_rounding = shares_of(plan)
     tempered = temper(model, rows, clip=C, curvature=B)
     risk = TiltedRisk(tempered, region, start, C, B, plan.weight)
     above = channel.release(
         "minimiser",
-        PerturbedMinimiser(risk, plan.tilt_scale),
+        PerturbedMinimiser(risk, tilt_scale(plan)),
         sensitivity=L2(2 * C),  # of the tilt that belongs to a given point
-        spend=PureDP(plan.tilt_epsilon + plan.bend_epsilon),
+        spend=PureDP(for_tilt + for_bend),
         visible=False,
     )
     reach, far = (region.max_norm_from(point) for point in (start, np.zeros(region.dimension)))
-    slack = L2(2 * plan.accuracy(n, dimension=region.dimension, reach=reach, far=far))
-    law = L2Laplace(region.project(above), slack.value / plan.reserve_epsilon)
-    return region.project(channel.release("point", law, sensitivity=slack, spend=PureDP(plan.reserve_epsilon)))
+    slack = L2(2 * accuracy_of(plan, n, dimension=region.dimension, reach=reach, far=far))
+    law = L2Laplace(region.project(above), slack.value / for_rounding)
+    return region.project(channel.release("point", law, sensitivity=slack, spend=PureDP(for_rounding)))
 
 
 def _start(region: Ball | Box, center: ArrayLike | None) -> FloatArray:
@@ -212,8 +206,8 @@ def worst_neighbours(n: int, d: int, *, plan: ObjectivePlan, **_: object) -> Ite
 
     The last entry is a target, whose size matters, or a label, whose sign does.  Without one the record itself turns round.
     """
-    C, B = plan.lipschitz, plan.curvature(n)
-    for size in (C, 1e12):
+    C, B = plan.lipschitz, curvature_of(plan, n)
+    for size in (C, 4 * B / C, 1e12):  # the second one is for logistic loss
         feature = size * np.eye(d)[0]
         for last, other in ((10 * size, -C * size / B), (-1.0, 1.0), (10 * size, -10 * size)):
             data = np.tile(np.append(feature[:-1], last) if d > 1 else feature, (n, 1))
@@ -249,11 +243,12 @@ def objective_bound(plan: ObjectivePlan, assumption: Assumption, loss: Loss, *, 
     G, R, D = assumption.moment_bound, assumption.reach, assumption.diameter
     if plan.weight is None:
         return G * R * _ROUNDING
-    C, weight, B = plan.lipschitz, plan.weight, plan.curvature(n)
-    total = weight * R**2 / 4 + d * (d + 1) * (C / (n * plan.tilt_epsilon)) ** 2 / weight + G**2 / (weight * n)
+    C, weight, B = plan.lipschitz, plan.weight, curvature_of(plan, n)
+    for_tilt, _, for_rounding = shares_of(plan)
+    total = weight * R**2 / 4 + d * (d + 1) * (C / (n * for_tilt)) ** 2 / weight + G**2 / (weight * n)
     total += D * clip_bias_constant(k) * C * math.pow(G / C, k) + _bend_bias(model, assumption, B)
-    r = plan.accuracy(n, dimension=d, reach=R, far=assumption.far)
-    total += G * r * (1 + 2 * d / plan.reserve_epsilon)
+    r = accuracy_of(plan, n, dimension=d, reach=R, far=assumption.far)
+    total += G * r * (1 + 2 * d / for_rounding)
     return min(total, G * D) * _ROUNDING  # no point of W is worse than that
 
 
@@ -302,13 +297,14 @@ def tuned_objective_plan(
     size: int,
     epsilon: float,
     clip: float = CLIP,
-    pull: float = PULL,
-    share: float = SHARE,
+    bend: float = BEND,
+    share: float = TUNED_SHARE,
 ) -> ObjectivePlan:
-    """C = γ^{2/k}·G and Λ = c·C·d/(nεR): γ = `clip` and c = `pull` were found on synthetic problems (benchmarks/objective.py)."""
-    G, R, d = assumption.moment_bound, assumption.reach, assumption.dimension
-    C = positive("clip", clip) ** (2 / assumption.moment_order) * G
-    plan = ObjectivePlan(epsilon, C, positive("pull", pull) * C * d / (size * epsilon * R), math.inf, share)
+    """C = γ^{2/k}·G and Λ such that B = κ·C/R.  γ = `clip`, κ = `bend` and the share were found on synthetic problems
+    (benchmarks/objective.py)."""
+    C = positive("clip", clip) ** (2 / assumption.moment_order) * assumption.moment_bound
+    weight = positive("bend", bend) * C / assumption.reach / (size * math.expm1(share * epsilon))
+    plan = ObjectivePlan(epsilon, C, weight, math.inf, share)
     return _bounded(plan, assumption, loss, size)
 
 

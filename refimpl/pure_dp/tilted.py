@@ -28,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ class TiltedRisk:
         """nΛ."""
         return self.size * self.weight
 
-    @property
+    @cached_property
     def stiffness(self) -> float:
         """p = n·(B + Λ + C/R), R = max_W ‖w − w0‖."""
         return self.size * (self.curvature + self.weight + self.clip / self.domain.max_norm_from(self.center))
@@ -127,7 +128,7 @@ class TiltedRisk:
         """log |det Db(y)| for every row."""
         identity, x = np.eye(self.dimension), self.tempered.features
         curvatures = self.tempered.curve.curvatures(nearest(self.domain, ys) @ x.T)
-        inner = np.einsum("kn,ni,nj->kij", curvatures, x, x, optimize=True) + self.pull * identity
+        inner = (curvatures[:, np.newaxis, :] * x.T) @ x + self.pull * identity
         turns = projection_derivatives(self.domain, ys)
         return np.asarray(np.linalg.slogdet(inner @ turns + self.stiffness * (identity - turns))[1])
 
