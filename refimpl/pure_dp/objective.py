@@ -209,7 +209,8 @@ def worst_neighbours(n: int, d: int, *, plan: ObjectivePlan, **_: object) -> Ite
     C, B = plan.lipschitz, curvature_of(plan, n)
     for size in (C, 4 * B / C, 1e12):  # the second one is for logistic loss
         feature = size * np.eye(d)[0]
-        for last, other in ((10 * size, -C * size / B), (-1.0, 1.0), (10 * size, -10 * size)):
+        far = 10 * size * (1 + C / B)  # beyond every ramp
+        for last, other in ((far, -C * size / B), (-1.0, 1.0), (far, -far)):
             data = np.tile(np.append(feature[:-1], last) if d > 1 else feature, (n, 1))
             neighbour = data.copy()
             neighbour[0] = np.append(feature[:-1], other) if d > 1 else -feature
