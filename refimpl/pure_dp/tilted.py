@@ -62,7 +62,7 @@ def accuracy_upper(
 def covered(domain: Domain) -> Ball | Box:
     """The domain, if the derivative of its projection is known here."""
     if not isinstance(domain, Ball | Box):
-        raise InputError(f"domain = {domain!r}: must be a ball or a box for objective perturbation")
+        raise InputError(f"domain: is of type {type(domain).__name__}; must be a ball or a box for objective perturbation")
     return domain
 
 
