@@ -117,7 +117,12 @@ class Optimiser:
     parameters: dict[str, Any]
     plans: bool = False  # its own weights and clips
     halves: bool = False  # two releases, each with half of the budget
-    shuffles: bool = False  # the order of the records matters to its bound
+    at_once: bool = False  # a plan that has one phase for all records: their order does not matter
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the records matters."""
+        return self.plans and not self.at_once
 
 
 _COMMON = {"loss": NEEDED, "domain": NEEDED, "epsilon": None, "rho": None}
@@ -128,7 +133,6 @@ OPTIMISERS = {
         population_localization,
         {**_COMMON, "moment_order": NEEDED, "moment_bound": NEEDED, "failure": None, "preset": "theory"},
         plans=True,
-        shuffles=True,
     ),
     "P4.S2": Optimiser(
         objective_perturbation,
@@ -141,6 +145,7 @@ OPTIMISERS = {
             "preset": "theory",
         },
         plans=True,
+        at_once=True,
     ),
     "P4.S1": Optimiser(single_output_perturbation, _SOLVER),
     "P4.A2": Optimiser(localise, {**_SOLVER, "failure": NEEDED}),
@@ -175,7 +180,7 @@ def _optimise(
     heading = f"{arguments.id} on {n} records of {len(task.features)} features"
     announce("\n".join([heading, _claim_line(task.claim), *(_noise_lines(task) if plan is None else _lines_of(task, plan))]))
 
-    rng, shuffled = np.random.default_rng(arguments.seed), optimiser.shuffles and arguments.shuffle is not False
+    rng, shuffled = np.random.default_rng(arguments.seed), optimiser.ordered and arguments.shuffle is not False
     rows = task.rows[rng.permutation(n)] if shuffled else task.rows
     settings = {**parameters, "loss": task.loss, "domain": task.domain}
     if plan is not None:
@@ -331,7 +336,7 @@ def _noise_lines(task: Task) -> list[str]:
 
 def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
     parameters = _checked(arguments.id, _given(arguments), optimiser.parameters)
-    if arguments.shuffle is not None and not optimiser.shuffles:
+    if arguments.shuffle is not None and not optimiser.ordered:
         raise InputError(f"shuffle is not a parameter: {arguments.id} uses all records at once, in any order")
     claim = budget(epsilon=parameters.get("epsilon"), rho=parameters.get("rho"))
     name = str(parameters["loss"])
