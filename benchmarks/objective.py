@@ -24,7 +24,7 @@ from refimpl.losses import parse_loss
 from refimpl.pure_dp.objective import assumption_of, objective_perturbation, tuned_objective_plan
 
 EPSILONS = (0.1, 1.0, 5.0)
-CLIPS, BENDS, SHARES = (0.1, 0.3), (5.0, 10.0, 20.0), (0.3, 0.45)
+CLIPS, BENDS, SHARES = (0.07, 0.15, 0.3), (2.0, 4.0, 8.0), (0.3, 0.45)
 FREEDOM = {"absolute": 2.5, "squared": 5.0, "logistic": 2.5}
 RADIUS = {"absolute": 2.0, "squared": 2.0, "logistic": 4.0}
 N = 10_000

@@ -246,7 +246,7 @@ def test_the_tuned_plan_is_private_and_has_its_true_bound() -> None:
     plan = objective_plan(known, Absolute(), size=1000, epsilon=0.7, preset="tuned")
     assert plan == tuned_objective_plan(known, Absolute(), size=1000, epsilon=0.7)
     assert plan.bound == objective_bound(plan, known, Absolute(), size=1000)
-    assert curvature_of(plan, 1000) == pytest.approx(10 * plan.lipschitz / 2)
+    assert curvature_of(plan, 1000) == pytest.approx(4 * math.sqrt(2) * plan.lipschitz / 2)
     squared = objective_plan(known, Squared(), size=1000, epsilon=0.7, preset="tuned")
     assert squared.bound == pytest.approx(3.0 * 4)  # of any point of W: no other is known
 
