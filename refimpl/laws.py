@@ -372,7 +372,8 @@ class UniformPermutation:
 
 
 LAWS: dict[str, type[Any]] = {
-    law.__name__: law for law in (Gaussian, Laplace, L2Laplace, LLN, Finite, NoisyArgmax, Point, UniformPermutation)
+    law.__name__: law
+    for law in (Gaussian, Laplace, L2Laplace, LLN, Finite, NoisyArgmax, PerturbedMinimiser, Point, UniformPermutation)
 }
 
 

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from refimpl.channel import Transcript, replay, run
 from refimpl.claims import PureDP
 from refimpl.domains import Ball, Box, L1Ball
-from refimpl.laws import L2Laplace, PerturbedMinimiser
+from refimpl.laws import L2Laplace, PerturbedMinimiser, same_law
 from refimpl.losses import Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
 from refimpl.pure_dp.objective import (
     ObjectivePlan,
@@ -106,6 +106,20 @@ def test_releases_and_spends() -> None:
     domain = Ball([0.0, 0.0], 1.0)
     assert np.array_equal(point.law.location, domain.project(minimiser.output))
     assert np.array_equal(output, domain.project(point.output))
+
+
+@pytest.mark.parametrize(("loss", "domain"), [("absolute", "ball:1"), ("logistic", "box:-1,1")])
+def test_its_transcript_is_written_and_read(loss: str, domain: str) -> None:
+    rng = np.random.default_rng(7)
+    model = {"absolute": Absolute(), "logistic": Logistic()}[loss]
+    _, transcript = run(
+        objective_perturbation, records(model, 5, 2, rng), rng, loss=loss, domain=domain, epsilon=1.0, plan=PLAN
+    )
+    back = Transcript.from_json(transcript.to_json())
+    assert back.to_json() == transcript.to_json()
+    for old, new in zip(transcript, back, strict=True):
+        assert same_law(old.law, new.law)
+        assert old.law.logpdf(old.output) == new.law.logpdf(new.output)
 
 
 def test_outliers_do_not_move_it() -> None:
