@@ -414,7 +414,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _calibration("P4.S2", "noise doubled", (_P4S2_SCALE, _P4S2_SCALE.replace("2 * ", "4 * "))),
     _calibration("P4.S2", "rounding's noise halved", ("slack.value / for", "slack.value / 2 / for")),
-    _utility("P4.S2", "turned round", ("L2Laplace(region.project(above),", "L2Laplace(region.project(-above),")),
+    _utility("P4.S2", "turned round", ("nearest(region, above)", "nearest(region, -above)")),
     # P4.A2
     _privacy("P4.A2", "C from the data", _P4_CLIP_FROM_DATA),
     # P4.A4

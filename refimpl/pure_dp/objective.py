@@ -65,7 +65,7 @@ from refimpl.losses import Affine, GlmLoss, Logistic, Loss, Squared, parse_loss
 from refimpl.pure_dp.perturbation import table
 from refimpl.pure_dp.plan import Assumption
 from refimpl.pure_dp.tempered import admissible, temper
-from refimpl.pure_dp.tilted import TiltedRisk, accuracy_upper, covered, longest_tilt
+from refimpl.pure_dp.tilted import TiltedRisk, accuracy_upper, covered, longest_tilt, nearest
 from refimpl.validation import FloatArray, InputError, choice, positive, vector, whole
 
 Preset = Literal["theory", "tuned"]
@@ -184,7 +184,7 @@ def objective_perturbation(
     )
     reach, far = (region.max_norm_from(point) for point in (start, np.zeros(region.dimension)))
     slack = L2(2 * accuracy_of(plan, n, dimension=region.dimension, reach=reach, far=far))
-    law = L2Laplace(region.project(above), slack.value / for_rounding)
+    law = L2Laplace(nearest(region, above), slack.value / for_rounding)
     return region.project(channel.release("point", law, sensitivity=slack, spend=PureDP(for_rounding)))
 
 

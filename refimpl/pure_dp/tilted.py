@@ -12,7 +12,9 @@ any number p > 0, the stiffness, let
   which is normal to W at v.  Both directions are Lipschitz: v(b) has the constant 1/(nΛ), and so q and y have one.
 - So if b has the density g, y has the density g(b(y))·|det Db(y)| almost everywhere (Rademacher's theorem and the area formula;
   no second derivatives are needed), with Db = −(M·Q + p·(I − Q)), M = Σ∇²h_i(Πy) + nΛ·I and Q = DΠ(y), which is symmetric
-  with eigenvalues in [0, 1].
+  with eigenvalues in [0, 1].  (The chain rule holds though Π maps sets to the boundary: where ⟨x, Πy⟩ stays at an end of a
+  ramp on a set of y of positive measure, its gradient Q·x vanishes almost everywhere there, so that it does not matter what
+  ψ'' is.)
 
 p does not matter for v; n·(B + Λ + C/R) keeps y near W, and lifting a point of W to its y does not enlarge what rounding left.
 
@@ -41,19 +43,19 @@ _MOST_NEWTON = 120  # steps
 
 
 def longest_tilt(scale: float, dimension: int) -> float:
-    """No float that the sampler of the tilt's length, Gamma(d, scale), can return is larger: numpy draws it as a cube of a normal
-    variable, which is below 14."""
+    """No float that the sampler of the tilt's length, Gamma(d, scale), can return is larger.  Numpy draws it as an exponential
+    variable, which is below 45, for d = 1, and otherwise as a cube of a normal one, which is below 14."""
     return scale * (200 + 4 * dimension)
 
 
 def accuracy_upper(
     *, dimension: int, clip: float, curvature: float, weight: float, reach: float, far: float, tilt: float
 ) -> float:
-    """r: a distance from v within which floats allow to prove a point; `tilt` is the longest ‖b‖/n.
+    """r: a distance from v within which floats allow to prove a point; `tilt` is the longest ‖b‖/n, R is `reach`.
 
-    Evaluating b(y)/n errs by at most (d + 8)·EPS times 2(B + Λ + C/R)·far, for the margins, the projection and the coordinates
-    of y, plus C + ‖b‖/n + Λ·R, for the terms.  That is at most half of what is allowed; the rest is for what Newton's method
-    leaves.
+    Evaluating b(y)/n errs by at most EPS times (d + 9)·(B + Λ + C/R)·far, for the margins (d/2 + 1), the projection and what it
+    moves (twice d/4 + 4), plus 4·(C + ‖b‖/n + Λ·R), for the terms.  That is at most half of what is allowed; the rest is for what
+    Newton's method leaves.
     """
     sizes = (curvature + weight + clip / reach) * far + clip + tilt + weight * reach
     return 4 * (dimension + 8) * EPS * sizes / weight
