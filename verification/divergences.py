@@ -133,7 +133,8 @@ def _lines(p: Any, q: Any) -> tuple[FloatArray, float, FloatArray, Callable[[Flo
         for one in both:
             along, at = one.features @ direction, one.margins(center)
             moving = np.abs(along) > 1e-12 * np.abs(along).max()
-            times.append(((one.curve.corners() - at)[:, moving] / along[moving]).ravel())
+            with np.errstate(over="ignore"):  # what is far away does not matter
+                times.append(((one.curve.corners() - at)[:, moving] / along[moving]).ravel())
         found = np.concatenate(times)
         found = found[np.abs(found) <= 2 * size]
         return np.concatenate([found + side * 1e-9 * size for side in (-1, 1)])
