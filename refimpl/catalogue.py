@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +23,8 @@ from refimpl.means import (
     trimmed,
     truncated,
 )
-from refimpl.pure_dp import double, localise, population, single, structured
+from refimpl.pure_dp import double, localise, objective, population, single, structured
+from refimpl.pure_dp.objective import ObjectivePlan
 from refimpl.pure_dp.plan import Phase, Plan
 from refimpl.validation import FloatArray
 
@@ -239,6 +240,25 @@ _POPULATION = Implementation(
         Setting(6, 2, {"loss": "absolute", "domain": "ball:1", "plan": _THREE_TIMES, "rho": 2.0}, effort=0.05),
     ),
 )
+_OBJECTIVE_PLAN = ObjectivePlan(epsilon=1.0, lipschitz=1.0, weight=0.5, bound=1.0, share=0.3, reserve=0.05)
+_OBJECTIVE = Implementation(
+    objective,
+    "objective_perturbation",
+    (
+        Setting(6, 2, {"loss": "absolute", "domain": "ball:1", "plan": _OBJECTIVE_PLAN, "epsilon": 1.0}, effort=0.1),
+        Setting(
+            8,
+            3,
+            {"loss": "hinge", "domain": "box:-2,2", "plan": replace(_OBJECTIVE_PLAN, epsilon=2.0), "epsilon": 2.0},
+            _labelled,
+            effort=0.1,
+        ),
+        Setting(
+            8, 3, {"loss": "logistic", "domain": "ball:1", "plan": _OBJECTIVE_PLAN, "epsilon": 1.0}, _labelled, effort=0.1
+        ),
+        Setting(6, 3, {"loss": "squared", "domain": "ball:1", "plan": _OBJECTIVE_PLAN, "epsilon": 1.0}, effort=0.1),
+    ),
+)
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
@@ -283,6 +303,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm("P4.A4", "double output perturbation, readings A and B", "P4 Algorithm 4", "ε", _DOUBLE),
     Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP", _SINGLE),
+    Algorithm("P4.S2", "objective perturbation of tempered losses (ours)", "ours", "ε", _OBJECTIVE),
     Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε"),
     Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε"),
     Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε", _STRUCTURED),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -243,6 +243,9 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         flat = [_encode(item) for item in value.ravel().tolist()]
         return {"dtype": "int64" if value.dtype.kind == "i" else "float64", "shape": list(value.shape), "values": flat}
+    if is_dataclass(value) and not isinstance(value, type):  # the problem of a perturbed minimiser, part by part
+        parts = {field.name: _encode(getattr(value, field.name)) for field in fields(value) if field.init}
+        return {"object": type(value).__name__, "parts": parts}
     if isinstance(value, range):
         return {"range": [value.start, value.stop, value.step]}
     if isinstance(value, tuple):
@@ -258,11 +261,22 @@ def _decode(value: Any) -> Any:
     if isinstance(value, dict) and "dtype" in value:
         items = [float(item) if value["dtype"] == "float64" else int(item) for item in value["values"]]
         return np.array(items, dtype=value["dtype"]).reshape(value["shape"])
+    if isinstance(value, dict) and "object" in value:
+        return _kinds()[value["object"]](**{name: _decode(part) for name, part in value["parts"].items()})
     if isinstance(value, dict) and "range" in value:
         return range(*value["range"])
     if isinstance(value, dict) and "tuple" in value:
         return tuple(_decode(item) for item in value["tuple"])
     return value
+
+
+def _kinds() -> dict[str, type[Any]]:
+    """What the problem of a perturbed minimiser is made of.  (Imported late: these modules import this one.)"""
+    from refimpl.domains import Ball, Box
+    from refimpl.pure_dp.tempered import Ramps, Tempered, WeightedLogits
+    from refimpl.pure_dp.tilted import TiltedRisk
+
+    return {kind.__name__: kind for kind in (Ball, Box, Ramps, Tempered, TiltedRisk, WeightedLogits)}
 
 
 def _release_to_json(release: Release) -> dict[str, Any]:

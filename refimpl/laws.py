@@ -304,6 +304,47 @@ def _log_winning(t: FloatArray, a: FloatArray) -> FloatArray:
     return np.asarray(-np.abs(distance) - math.log(2) - log_cdf + log_cdf.sum(axis=0))
 
 
+class Tiltable(Protocol):
+    """A problem with one minimiser for every tilt b, and the way back: b(y), a bi-Lipschitz bijection of R^d."""
+
+    @property
+    def dimension(self) -> int: ...
+    def minimiser(self, tilt: FloatArray) -> FloatArray:
+        """The y with b(y) = tilt, up to the accuracy that the problem states."""
+
+    def tilt(self, y: FloatArray) -> FloatArray: ...
+    def tilts(self, ys: FloatArray) -> FloatArray: ...
+    def log_jacobians(self, ys: FloatArray) -> FloatArray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedMinimiser:
+    """The minimiser of a problem under a random tilt with density ∝ exp(−‖b‖₂/scale)."""
+
+    problem: Tiltable
+    scale: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", float(_scale(self.scale, _location(0.0))))
+
+    def noise(self) -> L2Laplace:
+        return L2Laplace(np.zeros(self.problem.dimension), self.scale)
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        return np.array(self.problem.minimiser(self.noise().sample(rng)))
+
+    def logpdf(self, value: Value) -> float:
+        y = np.asarray(value, dtype=np.float64)
+        return self.noise().logpdf(self.problem.tilt(y)) + float(self.problem.log_jacobians(y[np.newaxis])[0])
+
+    def logpdfs(self, values: FloatArray) -> FloatArray:
+        """Of every row, with ordinary sums."""
+        lengths = np.linalg.norm(self.problem.tilts(values), axis=1)
+        return np.asarray(
+            self.noise().logpdf(self.noise().location) - lengths / self.scale + self.problem.log_jacobians(values)
+        )
+
+
 @dataclass(frozen=True, eq=False, init=False)
 class Point(_LocationScale):
     """The value itself, without noise: what a helper that claims no privacy returns."""
@@ -332,7 +373,8 @@ class UniformPermutation:
 
 
 LAWS: dict[str, type[Any]] = {
-    law.__name__: law for law in (Gaussian, Laplace, L2Laplace, LLN, Finite, NoisyArgmax, Point, UniformPermutation)
+    law.__name__: law
+    for law in (Gaussian, Laplace, L2Laplace, LLN, Finite, NoisyArgmax, PerturbedMinimiser, Point, UniformPermutation)
 }
 
 
@@ -359,4 +401,6 @@ def support_shape(law: Law) -> tuple[Any, ...]:
         return ("NoisyArgmax", law.values.shape, law.excluded)
     if isinstance(law, UniformPermutation):
         return ("UniformPermutation", law.size)
+    if isinstance(law, PerturbedMinimiser):
+        return ("PerturbedMinimiser", law.problem.dimension)
     return (type(law).__name__,)

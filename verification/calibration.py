@@ -15,7 +15,7 @@ import numpy as np
 
 from refimpl.channel import Release
 from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
-from refimpl.laws import LLN, Gaussian, L2Laplace, Laplace, NoisyArgmax
+from refimpl.laws import LLN, Gaussian, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser
 from refimpl.validation import FloatArray
 from verification.pair_checks import Measurement
 from verification.subject import Subject
@@ -142,6 +142,22 @@ def _p4_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     return _output_perturbation(phase.size, phase.lipschitz, phase.weight, phase.kappa, releases, p)
 
 
+def _p4_s2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """Ours: a tilt with density ∝ exp(−ε₁‖b‖/(2C)), which spends ε₁ + ln(1 + B/(nΛ)); then noise ∝ exp(−ε₃‖z‖/(2r)).  With u the
+    spacing of floats at 1, r = 4(d + 8)u·((B + Λ + C/R)·far + C + (200 + 4d)·(2C/ε₁)/n + ΛR)/Λ; W is about the origin: far = R."""
+    plan, n, C, lam = p["plan"], len(data), p["plan"].lipschitz, p["plan"].weight
+    eps3, tau = plan.reserve * p["epsilon"], plan.share * p["epsilon"]
+    eps1, B = p["epsilon"] - eps3 - tau, n * lam * math.expm1(tau)
+    if release.name == "minimiser":
+        return Published(PerturbedMinimiser, 2 * C / eps1, PureDP(eps1 + math.log1p(B / (n * lam))))
+    d = data.shape[1] - 1
+    kind, size = p["domain"].split(":")
+    R = float(size) if kind == "ball" else float(size.split(",")[1]) * math.sqrt(d)
+    tilt = (200 + 4 * d) * 2 * C / eps1 / n
+    r = 4 * (d + 8) * math.ulp(1.0) * ((B + lam + C / R) * R + C + tilt + lam * R) / lam
+    return Published(L2Laplace, 2 * r / eps3, PureDP(eps3))
+
+
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
     "P1.A3": _p1_a3,
     "P1.A4": _p1_a4,
@@ -154,6 +170,7 @@ PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]]
     "P4.A2": _p4_once,
     "P4.A4": _p4_twice,
     "P4.S1": _p4_once,
+    "P4.S2": _p4_s2,
     "P4.D4": _p4_twice,
 }
 

@@ -208,7 +208,7 @@ from the data themselves would leak them and void the claim.  Take them from uni
 or public data.  Data are never rescaled; rescale them yourself, by public numbers.  Public are also the number of
 records, the columns and, of a LIBSVM file, the number of features: fix it by --features.
 
-The moment order k and the moment bound G of P4.A1
+The moment order k and the moment bound G of P4.A1 and P4.S2
   G bounds (E L^k)^(1/k), where L is the Lipschitz constant of one record's loss on the domain.  With ||x|| the norm of a
   record's features, t its target and R the largest norm in the domain:
     absolute, affine, hinge, logistic, relu   L <= ||x||
@@ -221,6 +221,8 @@ The moment order k and the moment bound G of P4.A1
   gives a better bound.  With a G that is too small the result is just as private but may be inaccurate, and the bound does not
   hold; one that is too large costs accuracy.
   --set preset=tuned takes smaller clips and weights: the same privacy, better on ordinary data, with a weaker bound.
+  P4.S2 is for absolute, affine, hinge, logistic, relu and squared (tuned only) and for ball and box; its bound needs
+  (E ||x||^k)^(1/k) <= G.  On such losses it is the more accurate one.
 
 P4.S1, P4.A2, P4.A4 and P4.D4 take the weight of the regularisation and the clip by --set weight=... lipschitz=...; P4.A2 also
 needs --failure, P4.A4 takes --set reading=B.  Labels of hinge and logistic are -1 and 1, or two values and --positive."""
@@ -354,7 +356,9 @@ def parser() -> argparse.ArgumentParser:
         "             --set weight=0.1 lipschitz=20 reading=B\n\n" + SOLVE_HELP,
         secret=True,
     )
-    solve.add_argument("id", metavar="ID", help="a mean estimator, or P4.A1, P4.S1, P4.A2, P4.A4, P4.D4: private optimisers")
+    solve.add_argument(
+        "id", metavar="ID", help="a mean estimator, or P4.A1, P4.S2, P4.S1, P4.A2, P4.A4, P4.D4: private optimisers"
+    )
     solve.add_argument("--data", required=True, metavar="FILE", help="CSV or LIBSVM (also .gz), or .npy")
     solve.add_argument("--columns", nargs="+", metavar="NAME", help="columns to use (default: all, without the target)")
     solve.add_argument(

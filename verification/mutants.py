@@ -97,6 +97,14 @@ def _noise_times(factor: str) -> tuple[tuple[str, str], ...]:
     return tuple((law, law.replace("sensitivity", f"{factor} * sensitivity")) for law in (_P4_LAPLACE, _P4_GAUSSIAN))
 
 
+_P4S2_TILT = "return plan.epsilon * (1 - plan.share - plan.reserve)"
+_P4S2_SCALE = "return 2 * plan.lipschitz / shares_of(plan)[0]"
+_P4S2_SPEND = "spend=PureDP(for_tilt + for_bend)"
+_P4S2_RISK = "TiltedRisk(tempered, region, start, C, B, plan.weight)"
+_P4S2_OUTPUT = 'return region.project(channel.release("point",'
+_P4S2_TEMPERED, _P4S2_TILTED = "refimpl.pure_dp.tempered", "refimpl.pure_dp.tilted"
+
+
 MUTANTS: tuple[Mutant, ...] = (
     # P0.A1
     _privacy(
@@ -354,6 +362,59 @@ MUTANTS: tuple[Mutant, ...] = (
     # P4.S1
     _privacy("P4.S1", "C from the data", _P4_CLIP_FROM_DATA),
     _utility("P4.S1", "shifted", ("project(noisy(", "project(1 + noisy(")),
+    # P4.S2
+    _privacy("P4.S2", "noise halved", (_P4S2_SCALE, _P4S2_SCALE.replace("2 * ", ""))),
+    _privacy("P4.S2", "C/n for 2C/n", (_P4S2_SCALE, _P4S2_SCALE.replace("2 * ", "")), ("L2(2 * C)", "L2(C)")),
+    _privacy(
+        "P4.S2",
+        "determinant forgotten: its share of the budget for the tilt",
+        (_P4S2_TILT, _P4S2_TILT.replace("plan.share - ", "")),
+        (_P4S2_SPEND, "spend=PureDP(for_tilt)"),
+    ),
+    _privacy("P4.S2", "budget not split", (_P4S2_TILT, _P4S2_TILT.replace(" - plan.reserve", ""))),
+    _privacy(
+        "P4.S2",
+        "C from the data",
+        ("len(rows), plan.lipschitz, curv", "len(rows), plan.lipschitz * min(1, 0.5 + abs(rows).max()), curv"),
+    ),
+    _privacy(
+        "P4.S2",
+        "Λ from the data",
+        (_P4S2_RISK, _P4S2_RISK.replace("plan.weight", "plan.weight * (1 + min(1, abs(rows).max()))")),
+    ),
+    _privacy(
+        "P4.S2",
+        "noise reused: the mean of the records beside it",
+        (_P4S2_OUTPUT, _P4S2_OUTPUT.replace("project(", "project(tempered.features.mean(axis=0) + ")),
+    ),
+    *_perturbed(
+        "privacy", "clip skipped", ("P4.S2",), ("np.minimum(1.0, C / norms)", "np.ones(len(norms))"), module=_P4S2_TEMPERED
+    ),
+    *_perturbed(
+        "privacy",
+        "envelope skipped: a hundredth of it",
+        ("P4.S2",),
+        ("rates = B /", "rates = 100 * B /"),
+        module=_P4S2_TEMPERED,
+    ),
+    *_perturbed(
+        "privacy",
+        "certificate ignored: one step",
+        ("P4.S2",),
+        ("_MOST_NEWTON = 120", "_MOST_NEWTON = 1"),
+        ("return self._by_gradient_steps(point, tilt)", "return self._lifted(point, self._slope(point, tilt, exact=True))"),
+        module=_P4S2_TILTED,
+    ),
+    *_perturbed(
+        "privacy",
+        "certificate ignored: single precision",
+        ("P4.S2",),
+        ("return y if float(np.linalg.norm(rest)) <= goal", "return y.astype(np.float32) + 0.0 if len(rest)"),
+        module=_P4S2_TILTED,
+    ),
+    _calibration("P4.S2", "noise doubled", (_P4S2_SCALE, _P4S2_SCALE.replace("2 * ", "4 * "))),
+    _calibration("P4.S2", "rounding's noise halved", ("slack.value / for", "slack.value / 2 / for")),
+    _utility("P4.S2", "turned round", ("nearest(region, above)", "nearest(region, -above)")),
     # P4.A2
     _privacy("P4.A2", "C from the data", _P4_CLIP_FROM_DATA),
     # P4.A4
@@ -392,6 +453,7 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
     Inapplicable("P4.S1", "budget not split", "it makes one release"),
+    Inapplicable("P4.S2", "variance for deviation", "the scale of its noise is not a deviation"),
     Inapplicable("P4.A2", "budget not split", "it makes one release"),
     Inapplicable("P4.D4", "certificate ignored", _P4_WIDE),
     Inapplicable("P4.D4", "extension skipped", _P4_WIDE),

@@ -24,14 +24,24 @@ from refimpl.domains import Domain, Localised, parse_domain
 from refimpl.extension.batched import LARGEST_RECORD
 from refimpl.extension.certified import accuracy_for
 from refimpl.extension.joint import StepLimitError
+from refimpl.laws import PerturbedMinimiser
 from refimpl.losses import Loss, Quadratic, Ridge, parse_loss
 from refimpl.pure_dp.double import double_output_perturbation
 from refimpl.pure_dp.localise import localise
+from refimpl.pure_dp.objective import (
+    ObjectivePlan,
+    accuracy_of,
+    curvature_of,
+    objective_perturbation,
+    objective_plan,
+    tilt_scale,
+)
 from refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, halved, noise_square_mean
 from refimpl.pure_dp.plan import Assumption, Phase, Plan
 from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
 from refimpl.pure_dp.single import single_output_perturbation
 from refimpl.pure_dp.structured import structured_output_perturbation
+from refimpl.pure_dp.tilted import covered
 from refimpl.validation import FloatArray, InputError, choice, probability, real, records, whole
 from verification.datafile import Table, read_table, read_words
 from verification.report import number, table
@@ -39,6 +49,7 @@ from verification.report import number, table
 Tell = Callable[[str], None]
 
 FLAGS = ("epsilon", "delta", "rho", "loss", "domain", "moment_order", "moment_bound", "failure")
+TILTED = "the minimiser under the random tilt was proved to be as near as the plan says before noise was added"
 CERTIFICATE = "every minimisation was proved to be within α of its minimum before noise was added"
 
 
@@ -106,6 +117,12 @@ class Optimiser:
     parameters: dict[str, Any]
     plans: bool = False  # its own weights and clips
     halves: bool = False  # two releases, each with half of the budget
+    at_once: bool = False  # a plan that has one phase for all records: their order does not matter
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the records matters."""
+        return self.plans and not self.at_once
 
 
 _COMMON = {"loss": NEEDED, "domain": NEEDED, "epsilon": None, "rho": None}
@@ -116,6 +133,19 @@ OPTIMISERS = {
         population_localization,
         {**_COMMON, "moment_order": NEEDED, "moment_bound": NEEDED, "failure": None, "preset": "theory"},
         plans=True,
+    ),
+    "P4.S2": Optimiser(
+        objective_perturbation,
+        {
+            "loss": NEEDED,
+            "domain": NEEDED,
+            "epsilon": NEEDED,
+            "moment_order": NEEDED,
+            "moment_bound": NEEDED,
+            "preset": "theory",
+        },
+        plans=True,
+        at_once=True,
     ),
     "P4.S1": Optimiser(single_output_perturbation, _SOLVER),
     "P4.A2": Optimiser(localise, {**_SOLVER, "failure": NEEDED}),
@@ -146,17 +176,17 @@ def _optimise(
 ) -> tuple[dict[str, Any], str]:
     task = _task(arguments, optimiser)
     n, parameters = len(task.rows), task.parameters
-    plan = _plan(task) if optimiser.plans else None
+    plan = (_objective_plan(task) if arguments.id == "P4.S2" else _plan(task)) if optimiser.plans else None
     heading = f"{arguments.id} on {n} records of {len(task.features)} features"
-    announce(
-        "\n".join([heading, _claim_line(task.claim), *(_noise_lines(task) if plan is None else _plan_lines(task, plan))])
-    )
+    announce("\n".join([heading, _claim_line(task.claim), *(_noise_lines(task) if plan is None else _lines_of(task, plan))]))
 
-    rng, shuffled = np.random.default_rng(arguments.seed), optimiser.plans and arguments.shuffle is not False
+    rng, shuffled = np.random.default_rng(arguments.seed), optimiser.ordered and arguments.shuffle is not False
     rows = task.rows[rng.permutation(n)] if shuffled else task.rows
     settings = {**parameters, "loss": task.loss, "domain": task.domain}
     if plan is not None:
-        settings |= {"plan": plan, "progress": progress}
+        settings["plan"] = plan
+    if isinstance(plan, Plan):
+        settings["progress"] = progress
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a solver's warnings depend on the data
         try:
@@ -164,7 +194,7 @@ def _optimise(
         except StepLimitError as error:  # of P4.D4, from public parameters, before its first step
             raise InputError(f"most_steps: {error}") from None
     weights = found.center if isinstance(found, Localised) else found
-    books, certificate = _books(transcript, n), CERTIFICATE if transcript.spending else "nothing was minimised"
+    books, certificate = _books(transcript, n), _certificate(transcript)
     value = {
         "algorithm": arguments.id,
         "records": n,
@@ -190,6 +220,12 @@ def _optimise(
     return value, "\n".join([*lines, table(rows_of_text, ["feature", "weight"])])
 
 
+def _certificate(transcript: Transcript) -> str:
+    if not transcript.spending:
+        return "nothing was minimised"
+    return TILTED if isinstance(transcript.spending[0].law, PerturbedMinimiser) else CERTIFICATE
+
+
 def weights_document(value: dict[str, Any]) -> dict[str, Any]:
     """What `--weights` writes: all that is needed to use the weights and to know what they are."""
     return {key: item for key, item in value.items() if key not in ("ledger", "certificate")}
@@ -203,6 +239,42 @@ def _plan(task: Task) -> Plan:
     task.problem(weight=1.0, lipschitz=1.0, kappa=1.0)  # refuses what every phase would refuse
     given = {name: task.parameters[name] for name in ("epsilon", "rho", "failure", "preset") if name in task.parameters}
     return plan_for(_assumption(task), size=len(task.rows), **given)
+
+
+def _objective_plan(task: Task) -> ObjectivePlan:
+    """The plan of P4.S2."""
+    task.problem(weight=1.0, lipschitz=1.0, kappa=1.0)  # refuses what does not fit together
+    covered(task.domain)
+    preset = task.parameters.get("preset", "theory")
+    return objective_plan(
+        _assumption(task), task.loss, size=len(task.rows), epsilon=task.parameters["epsilon"], preset=preset
+    )
+
+
+def _lines_of(task: Task, plan: Plan | ObjectivePlan) -> list[str]:
+    return _plan_lines(task, plan) if isinstance(plan, Plan) else _objective_lines(task, plan)
+
+
+def _objective_lines(task: Task, plan: ObjectivePlan) -> list[str]:
+    known, n = _assumption(task), len(task.rows)
+    G, k, d = known.moment_bound, known.moment_order, known.dimension
+    moment = f"if the records are independent draws of one law with (E ||x||^{k:g})^(1/{k:g}) <= {G:g}"
+    if plan.weight is None:
+        return [
+            "plan: the public starting point, the middle of the domain, is returned without using the data:",
+            f"  n·ε = {n * plan.epsilon:g} is too small for {d} weights; no plan has a bound below that of the starting point",
+            f"bound: the excess risk of the starting point is at most {plan.bound:.6g}, {moment}",
+        ]
+    r = accuracy_of(plan, n, dimension=d, reach=known.reach, far=known.far)
+    trivial = plan.bound >= G * known.diameter
+    return [
+        "plan: from public numbers alone; all records are used at once",
+        f"  clip C = {number(plan.lipschitz)}, curvature B = {number(curvature_of(plan, n))}, weight Λ = {number(plan.weight)}",
+        f"  tilt of root mean square length {(d * (d + 1)) ** 0.5 * tilt_scale(plan) / n:.6g} per record; minimiser within {r:.3g}",
+        f"bound: the excess risk is at most {plan.bound:.6g} in expectation, {moment}"
+        + ("; every point of the domain has it" if trivial else ""),
+        f"  (that of the starting point, which needs no data, is at most {G * known.reach:.6g})",
+    ]
 
 
 def _assumption(task: Task) -> Assumption:
@@ -264,7 +336,7 @@ def _noise_lines(task: Task) -> list[str]:
 
 def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
     parameters = _checked(arguments.id, _given(arguments), optimiser.parameters)
-    if arguments.shuffle is not None and not optimiser.plans:
+    if arguments.shuffle is not None and not optimiser.ordered:
         raise InputError(f"shuffle is not a parameter: {arguments.id} uses all records at once, in any order")
     claim = budget(epsilon=parameters.get("epsilon"), rho=parameters.get("rho"))
     name = str(parameters["loss"])
@@ -407,11 +479,16 @@ def _books(transcript: Transcript, size: int) -> list[dict[str, Any]]:
 
 def _ledger_lines(books: list[dict[str, Any]]) -> list[str]:
     return [
-        f"ledger: {b['releases']} release(s) touch each of {b['records']} records, spending {b['spends'][0]} each"
+        f"ledger: {b['releases']} release(s) touch each of {b['records']} records, spending {_spent(b['spends'])}"
         if b["releases"]
         else f"ledger: no release touches {b['records']} records, which spend nothing"
         for b in books
     ]
+
+
+def _spent(spends: list[str]) -> str:
+    """One for all releases, or one by one (where they differ there are two)."""
+    return f"{spends[0]} each" if len(set(spends)) == 1 else " and ".join(spends)
 
 
 def _check_writable(name: str, path: str | None) -> None:

@@ -20,9 +20,10 @@ from bounds import explicit
 from refimpl.channel import Mechanism, run
 from refimpl.claims import PureDP
 from refimpl.domains import Ball
-from refimpl.losses import Quadratic
+from refimpl.losses import Quadratic, parse_loss
 from refimpl.means.median_of_means import number_of_groups
 from refimpl.problems import DataLaw, LinearLoss, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
+from refimpl.pure_dp.objective import assumption_of, objective_plan
 from refimpl.pure_dp.plan import Solver, best_clip, distance_upper
 from refimpl.pure_dp.population import assumption_for, plan_for
 from refimpl.validation import FloatArray
@@ -141,6 +142,37 @@ def _p4_a1() -> list[Case]:
     ]
 
 
+def _p4_s2() -> list[Case]:
+    """The explicit bound of the expectation, by Markov's inequality.  Absolute loss on the line: t = x·w° + ξ, ξ ~ Lap(1), x = ±ρ
+    and ρ two-valued, so that the excess risk is E g(ρ|w − w°|) with g(a) = a + e^{−a} − 1; and linear losses."""
+    failure, epsilon, n = 0.25, 4.0, 4000
+    sizes, chances, truth = np.array([1.0, 20.0]), np.array([0.99, 0.01]), 0.8
+    domain = Ball(np.zeros(1), 1.0)
+
+    def draw(rng: np.random.Generator) -> FloatArray:
+        x = rng.choice(sizes, size=n, p=chances) * rng.choice([-1.0, 1.0], size=n)
+        return np.column_stack([x, truth * x + rng.laplace(size=n)])
+
+    def risk(point: FloatArray, _: FloatArray) -> float:
+        away = sizes * abs(float(point[0]) - truth)
+        return float(chances @ (away + np.expm1(-away)))
+
+    linear = LinearLoss(law=Pareto(2.5), direction=np.array([0.6, 0.8]), diameter=2.0)
+    moments = {"absolute": float(np.sqrt(chances @ sizes**2)), "affine": math.sqrt(5)}
+    samples: dict[str, Callable[[np.random.Generator], FloatArray]] = {
+        "absolute": draw,
+        "affine": partial(linear.sample, n=n),
+    }
+    errors = {"absolute": risk, "affine": lambda point, _: linear.excess_risk(point)}
+    cases = []
+    for loss, region in (("absolute", domain), ("affine", Ball(np.zeros(2), 1.0))):
+        known = assumption_of(region, region.center, moment_order=2.0, moment_bound=moments[loss])
+        plan = objective_plan(known, parse_loss(loss), size=n, epsilon=epsilon)
+        parameters = {"loss": loss, "domain": region, "epsilon": epsilon, "plan": plan}
+        cases.append(Case(f"{loss} loss, n = {n}", samples[loss], parameters, errors[loss], plan.bound / failure, failure))
+    return cases
+
+
 BOUNDS: dict[str, Callable[[], list[Case]]] = {
     "P2.A2": _p2_a2,
     "P3.A1": _p3_a1,
@@ -148,6 +180,7 @@ BOUNDS: dict[str, Callable[[], list[Case]]] = {
     "P4.S1": partial(_p4_near, "single"),
     "P4.A4": partial(_p4_near, "double"),
     "P4.A1": _p4_a1,
+    "P4.S2": _p4_s2,
 }
 
 

@@ -1,6 +1,7 @@
 """Pure differential privacy for stochastic convex optimisation with heavy-tailed data."""
 
 from refimpl.pure_dp.double import double_output_perturbation
+from refimpl.pure_dp.objective import ObjectivePlan, objective_bound, objective_perturbation, objective_plan
 from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_bound, expectation_plan, high_probability_plan
 from refimpl.pure_dp.population import population_localization
 from refimpl.pure_dp.single import single_output_perturbation
@@ -8,12 +9,16 @@ from refimpl.pure_dp.structured import structured_output_perturbation
 
 __all__ = [
     "Assumption",
+    "ObjectivePlan",
     "Phase",
     "Plan",
     "double_output_perturbation",
     "expectation_bound",
     "expectation_plan",
     "high_probability_plan",
+    "objective_bound",
+    "objective_perturbation",
+    "objective_plan",
     "population_localization",
     "single_output_perturbation",
     "structured_output_perturbation",

@@ -23,6 +23,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln
 
+from refimpl.domains import Ball
 from refimpl.laws import (
     LAWS,
     LLN,
@@ -32,6 +33,7 @@ from refimpl.laws import (
     Laplace,
     Law,
     NoisyArgmax,
+    PerturbedMinimiser,
     Point,
     UniformPermutation,
     law_fields,
@@ -39,6 +41,9 @@ from refimpl.laws import (
     same_law,
     support_shape,
 )
+from refimpl.losses import Absolute
+from refimpl.pure_dp.tempered import temper
+from refimpl.pure_dp.tilted import TiltedRisk
 from refimpl.validation import InputError
 
 FALSE_ALARM = 1e-9
@@ -544,7 +549,14 @@ MADE: list[Callable[[], Any]] = [
     lambda: Point([0.0, 1.0]),
     lambda: UniformPermutation(3),
     lambda: UniformPermutation(4),
+    lambda: PerturbedMinimiser(_risk(1.0), 2.0),
+    lambda: PerturbedMinimiser(_risk(-1.0), 2.0),
 ]
+
+
+def _risk(target: float) -> TiltedRisk:
+    rows = temper(Absolute(), np.array([[1.0, target]]), clip=1.0, curvature=1.0)
+    return TiltedRisk(rows, Ball([0.0], 1.0), np.zeros(1), 1.0, 1.0, 1.0)
 
 
 def test_same_law() -> None:
@@ -560,7 +572,7 @@ def test_support_shape_is_what_must_agree() -> None:
     assert shapes[9] == shapes[11] != shapes[10]
     assert shapes[13] != shapes[14]
     assert support_shape(Gaussian(0.0, 1.0)) != support_shape(Gaussian([0.0], 1.0))
-    assert len({shape[0] for shape in shapes}) == len(LAWS) == 8
+    assert len({shape[0] for shape in shapes}) == len(LAWS) == 9
 
 
 def test_law_fields_rebuild_the_law() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr
 
 from refimpl.claims import PureDP, gaussian_delta, pure_to_zcdp
+from refimpl.domains import Ball
 from refimpl.laws import (
     LLN,
     Finite,
@@ -29,12 +31,26 @@ from refimpl.laws import (
     Laplace,
     Law,
     NoisyArgmax,
+    PerturbedMinimiser,
     Point,
     UniformPermutation,
     lln_log_density,
 )
+from refimpl.losses import Affine
 from refimpl.means.trimmed import noise_shape
-from verification.divergences import ORDERS, NoExactFormula, gaussian_shift, max_loss, profile, renyi, zcdp
+from refimpl.pure_dp.tempered import temper
+from refimpl.pure_dp.tilted import TiltedRisk
+from refimpl.validation import FloatArray
+from verification.divergences import (
+    ORDERS,
+    NoExactFormula,
+    distance_upper,
+    gaussian_shift,
+    max_loss,
+    profile,
+    renyi,
+    zcdp,
+)
 
 Array = NDArray[Any]
 FALSE_ALARM = 1e-9
@@ -542,3 +558,33 @@ def test_the_profile_starts_at_the_total_variation_and_falls() -> None:
         values = [profile(p, q, epsilon) for epsilon in np.linspace(0, 3, 13)]
         assert all(b <= a + 1e-12 for a, b in itertools.pairwise(values))
         assert values[-1] < values[0]
+
+
+# ------------------------------------------------------------------------------------------------- perturbed minimisers
+
+
+def perturbed(x: float, scale: float, weight: float = 0.5) -> PerturbedMinimiser:
+    """Two affine losses on [−1, 1]: the tilt that belongs to a point moves by as much as their sum does."""
+    rows = temper(Affine(), np.array([[x], [0.1]]), clip=1.0, curvature=1.0)
+    return PerturbedMinimiser(TiltedRisk(rows, Ball([0.0], 1.0), np.zeros(1), 1.0, 1.0, weight), scale)
+
+
+def test_the_largest_loss_of_perturbed_minimisers() -> None:
+    assert max_loss(perturbed(0.5, 2.0), perturbed(0.5, 2.0)) == 0
+    assert max_loss(perturbed(0.5, 2.0), perturbed(-0.3, 2.0)) == pytest.approx(0.8 / 2, rel=1e-9)
+    assert max_loss(perturbed(0.5, 2.1), perturbed(-0.3, 2.0)) == math.inf
+    wider = max_loss(perturbed(0.5, 2.0), perturbed(-0.3, 2.1))  # largest where p's tilt is 0: ln(2.1/2) + 0.8/2.1
+    assert wider == pytest.approx(math.log(2.1 / 2) + 0.8 / 2.1, rel=1e-2)
+
+
+def test_a_minimiser_that_is_not_one_is_seen() -> None:
+    class Coarse(TiltedRisk):
+        def minimiser(self, tilt: FloatArray) -> FloatArray:
+            return np.round(super().minimiser(tilt), 6)
+
+    honest = perturbed(0.5, 2.0).problem
+    assert isinstance(honest, TiltedRisk)
+    coarse = Coarse(*(getattr(honest, f.name) for f in fields(honest)))
+    for tilt in (np.array([0.123456789]), np.array([-0.0456789123])):
+        assert distance_upper(honest, tilt) <= honest.accuracy(1.0)
+        assert 1e-9 < distance_upper(coarse, tilt) < 1e-6

@@ -20,7 +20,7 @@ from verification.subject import Subject, subject_of, worst_pairs
 from verification.witness import replay_witness
 
 BUILT = [entry for entry in ALGORITHMS if entry.implementation is not None]
-PRIVACY_CHECKS = {"sensitivity", "release privacy", "transcript", "closed", "ledger"}
+PRIVACY_CHECKS = {"sensitivity", "release privacy", "transcript", "closed", "accuracy", "ledger"}
 ASKED_FOR = (
     "noise halved",
     "skipped",

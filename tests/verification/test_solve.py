@@ -61,6 +61,52 @@ def refusal(capsys: Capture, command: list[str]) -> str:
     return error
 
 
+# ------------------------------------------------------------------------------------------------------------------ P4.S2
+
+OBJECTIVE = ["solve", "P4.S2", "--loss", "absolute", *PUBLIC, *MOMENTS]
+
+
+def test_objective_perturbation_says_plan_and_bound_before_and_its_two_spends_after(trips: str, capsys: Capture) -> None:
+    command = [*OBJECTIVE, *features(trips, "--target", "minutes")]
+    assert main([*command, "--seed", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "claim: pure(eps=1), replace-one"
+    at = {word: next(i for i, line in enumerate(lines) if line.startswith(word)) for word in ("plan:", "bound:", "ledger:")}
+    assert at["plan:"] < at["bound:"] < at["ledger:"]
+    assert lines[at["ledger:"]].endswith("records, spending pure(eps=0.99) and pure(eps=0.01)")
+    value = answer(capsys, command)
+    assert value["plan"]["bound"] < 2
+    assert not value["shuffled"]
+    assert np.linalg.norm(value["weights"]) <= 1
+    tuned = answer(capsys, [*command, "--set", "preset=tuned"])
+    assert tuned["plan"]["lipschitz"] < value["plan"]["lipschitz"]
+    assert tuned["claim"] == value["claim"]
+
+
+def test_objective_perturbation_returns_the_start_where_there_are_too_few_records(trips: str, capsys: Capture) -> None:
+    command = ["solve", "P4.S2", "--loss", "absolute", "--domain", "ball:1", "--epsilon", "0.001", *MOMENTS]
+    value = answer(capsys, [*command, *features(trips, "--target", "minutes")])
+    assert value["weights"] == [0.0, 0.0]
+    assert value["ledger"] == [{"records": 400, "releases": 0, "spends": []}]
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        (["--loss", "squared"], "no bound is known for squared loss"),
+        (["--loss", "l4"], "rank one"),
+        (["--domain", "l1:1"], "must be a ball or a box"),
+        (["--no-shuffle"], "shuffle is not a parameter"),
+        (["--rho", "1"], "rho is not a parameter"),
+        (["--failure", "0.1"], "failure is not a parameter"),
+        (["--set", "preset=best"], "preset = 'best'"),
+        (["--epsilon", "0"], "epsilon = 0"),
+    ],
+)
+def test_what_objective_perturbation_refuses(more: list[str], text: str, trips: str, capsys: Capture) -> None:
+    assert text in refusal(capsys, [*OBJECTIVE, *features(trips, "--target", "minutes"), *more])
+
+
 # ------------------------------------------------------------------------------------------------------------------ P4.A1
 
 
