@@ -222,7 +222,7 @@ The moment order k and the moment bound G of P4.A1 and P4.S2
   hold; one that is too large costs accuracy.
   --set preset=tuned takes smaller clips and weights: the same privacy, better on ordinary data, with a weaker bound.
   P4.S2 is for absolute, affine, hinge, logistic, relu and squared (tuned only) and for ball and box; its bound needs
-  (E ||x||^k)^(1/k) <= G.  On such losses it is the more accurate one.
+  (E ||x||^k)^(1/k) <= G.  With preset=tuned it is the more accurate one on ordinary data; both print their bounds.
 
 P4.S1, P4.A2, P4.A4 and P4.D4 take the weight of the regularisation and the clip by --set weight=... lipschitz=...; P4.A2 also
 needs --failure, P4.A4 takes --set reading=B.  Labels of hinge and logistic are -1 and 1, or two values and --positive."""
