@@ -15,7 +15,8 @@ diffprivlib, at equal pure ε.
 Ours gets k = 2 and the true G in (a), (b); k = 16 and G = 1 in (c), as no row is longer; the ball of radius 2, 4 or 10; both
 presets (objective perturbation has no bound, and so no theory preset, for squared loss).
 The constants of the tuned plan of objective perturbation were found on problems of the same kind, on seeds 0 to 2
-(benchmarks/objective.py), which flatters it there: --first-seed 100 is fair to both.
+(benchmarks/objective.py), which flatters it there: --first-seed 100 is fair to both.  --quick leaves the localised algorithm
+out, which takes most of the time.
 Medians over the seeds with the quartiles.  Tasks that FILE already has are not run again.
 """
 
@@ -73,11 +74,12 @@ def ours(
 
 
 def all_of_ours(
-    data: np.ndarray, loss: str, radius: float, order: float, moment: float, epsilon: float, seed: int
+    data: np.ndarray, loss: str, radius: float, order: float, moment: float, epsilon: float, seed: int, quick: bool
 ) -> dict[str, np.ndarray]:
     points = {}
     for preset in ("theory", "tuned"):
-        points[f"ours, {preset}"] = ours(data, loss, radius, order, moment, epsilon, preset, seed)
+        if not quick:
+            points[f"ours, {preset}"] = ours(data, loss, radius, order, moment, epsilon, preset, seed)
         if preset == "tuned" or not isinstance(parse_loss(loss), Squared):
             points[f"ours, objective ({preset})"] = objective(data, loss, radius, order, moment, epsilon, preset, seed)
     return points
@@ -112,12 +114,12 @@ def its_logistic(data: np.ndarray, norm: float, epsilon: float, seed: int) -> np
 # ------------------------------------------------------------------------------------------------------------------ cells
 
 
-def linear_cell(n: int, epsilon: float, freedom: float, loss_name: str, seed: int) -> Scores:
+def linear_cell(n: int, epsilon: float, freedom: float, loss_name: str, seed: int, quick: bool) -> Scores:
     rng = np.random.default_rng(seed)
     data, test = linear_data(rng, n, freedom), linear_data(np.random.default_rng(10**6), 200_000, freedom)
     loss = parse_loss(loss_name)
     least = loss.mean_value(WEIGHTS, test)
-    points = all_of_ours(data, loss_name, 2.0, 2.0, moment_of(loss, freedom), epsilon, seed)
+    points = all_of_ours(data, loss_name, 2.0, 2.0, moment_of(loss, freedom), epsilon, seed, quick)
     points |= {f"diffprivlib, clip {clip:g}": its_linear(data, clip, epsilon, seed) for clip in CLIPS}
     scores = {f"risk {name}": loss.mean_value(point, test) - least for name, point in points.items()}
     return scores | {f"distance {name}": float(np.linalg.norm(point - WEIGHTS)) for name, point in points.items()}
@@ -133,12 +135,12 @@ def moment_of(loss: Loss, freedom: float) -> float:
     return float(np.sqrt(np.mean(np.square(constants))))
 
 
-def logistic_cell(n: int, epsilon: float, seed: int) -> Scores:
+def logistic_cell(n: int, epsilon: float, seed: int, quick: bool) -> Scores:
     rng = np.random.default_rng(seed)
     data, test = logistic_data(rng, n), logistic_data(np.random.default_rng(10**6), 200_000)
     loss = parse_loss("logistic")
     least = loss.mean_value(2 * WEIGHTS, test)
-    points = all_of_ours(data, "logistic", 4.0, 2.0, math.sqrt(5 * D), epsilon, seed)
+    points = all_of_ours(data, "logistic", 4.0, 2.0, math.sqrt(5 * D), epsilon, seed, quick)
     points |= {f"diffprivlib, norm {clip:g}": its_logistic(data, clip, epsilon, seed) for clip in CLIPS}
     return {f"risk {name}": loss.mean_value(point, test) - least for name, point in points.items()}
 
@@ -163,7 +165,7 @@ def bounded_data(path: str | None) -> np.ndarray:
     return np.column_stack([features / np.where(norms > 0, norms, 1.0), labels])
 
 
-def bounded_cell(path: str | None, epsilon: float, seed: int) -> Scores:
+def bounded_cell(path: str | None, epsilon: float, seed: int, quick: bool) -> Scores:
     """Excess empirical risk: the records are the population."""
     data = bounded_data(path)
     data = data[np.random.default_rng(seed).permutation(len(data))]
@@ -175,7 +177,7 @@ def bounded_cell(path: str | None, epsilon: float, seed: int) -> Scores:
         method="L-BFGS-B",
         options={"maxiter": 500},
     )
-    points = all_of_ours(data, "logistic", 10.0, 16.0, 1.0, epsilon, seed)
+    points = all_of_ours(data, "logistic", 10.0, 16.0, 1.0, epsilon, seed, quick)
     points["diffprivlib, norm 1"] = its_logistic(data, 1.0, epsilon, seed)
     return {f"risk {name}": loss.mean_value(point, data) - float(best.fun) for name, point in points.items()}
 
@@ -183,7 +185,7 @@ def bounded_cell(path: str | None, epsilon: float, seed: int) -> Scores:
 def cells(path: str | None) -> dict[str, tuple[Callable[..., Scores], tuple[Any, ...]]]:
     found: dict[str, tuple[Callable[..., Scores], tuple[Any, ...]]] = {}
     for epsilon in EPSILONS:
-        found[f"(c) bounded, ε = {epsilon:g}"] = (bounded_cell, (path, epsilon))
+        found[f"(c) {Path(path).stem if path else 'bounded'}, ε = {epsilon:g}"] = (bounded_cell, (path, epsilon))
         for n in (10_000, 100_000):
             found[f"(a) absolute, t(2.5), n = {n}, ε = {epsilon:g}"] = (linear_cell, (n, epsilon, 2.5, "absolute"))
             found[f"(a) squared, t(5), n = {n}, ε = {epsilon:g}"] = (linear_cell, (n, epsilon, 5.0, "squared"))
@@ -201,7 +203,7 @@ def show(name: str, scores: list[Scores]) -> None:
         theirs = min((q[1], who) for who, q in quartiles.items() if not who.startswith("ours"))
         for who, (low, middle, high) in quartiles.items():
             if who.startswith("ours") or who == theirs[1]:
-                print(f"  {kind:9}{who:28}{middle:10.4f} ({low:.4f} to {high:.4f})   {middle / theirs[0]:.3f} of its best")
+                print(f"  {kind:9}{who:28}{middle:10.5f} ({low:.5f} to {high:.5f})   {middle / theirs[0]:.3f} of its best")
 
 
 def main() -> None:
@@ -210,6 +212,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", default=None, help="a LIBSVM file for (c)")
+    parser.add_argument("--quick", action="store_true", help="without the localised algorithm")
     parser.add_argument("--only", default="", help="cells whose name contains this")
     parser.add_argument("--json", type=Path, default=None)
     arguments = parser.parse_args()
@@ -221,7 +224,9 @@ def main() -> None:
         known = done.setdefault(name, {})
         seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
         missing = [seed for seed in seeds if str(seed) not in known]
-        results = joblib.Parallel(n_jobs=arguments.jobs)(joblib.delayed(cell)(*parameters, seed) for seed in missing)
+        results = joblib.Parallel(n_jobs=arguments.jobs)(
+            joblib.delayed(cell)(*parameters, seed, arguments.quick) for seed in missing
+        )
         known.update({str(seed): scores for seed, scores in zip(missing, results, strict=True)})
         if arguments.json:
             arguments.json.write_text(json.dumps(done, indent=1) + "\n")
