@@ -235,28 +235,28 @@ MUTANTS: tuple[Mutant, ...] = (
         ("chosen.append(int(index))", "chosen.append(int(np.argsort(-np.abs(values))[i]))"),
     ),
     _calibration("P3.A4", "noise doubled", (_P3A4_SCALE, _P3A4_SCALE.replace("return 4", "return 8"))),
-    # P1.A3
-    _privacy("P1.A3", "noise halved", (_P1A3_NOISE, "law = LLN(centre, bound / shrink / 2, sigma)")),
+    # P1.A3.mean
+    _privacy("P1.A3.mean", "noise halved", (_P1A3_NOISE, "law = LLN(centre, bound / shrink / 2, sigma)")),
     _privacy(
-        "P1.A3",
+        "P1.A3.mean",
         "clamp skipped",
         ("return min(max(mean, lower), upper), bound", "return mean, bound"),
         ("np.clip(column, lower, upper, out=column)", "pass"),
     ),
     _privacy(
-        "P1.A3",
+        "P1.A3.mean",
         "trimming skipped",
         ("mean = _mean(column[trim : n - trim])", "mean = _mean(column)"),
     ),
     _privacy(
-        "P1.A3",
+        "P1.A3.mean",
         "sensitivity halved",
         ("return min(max(mean, lower), upper), bound", "return min(max(mean, lower), upper), bound / 2"),
     ),
-    _privacy("P1.A3", "variance for deviation", (_P1A3_NOISE, "law = LLN(centre, (bound / shrink) ** 2 / 100, sigma)")),
-    _privacy("P1.A3", "budget not split over coordinates", ("math.sqrt(2 * spend.rho / d)", "math.sqrt(2 * spend.rho)")),
+    _privacy("P1.A3.mean", "variance for deviation", (_P1A3_NOISE, "law = LLN(centre, (bound / shrink) ** 2 / 100, sigma)")),
+    _privacy("P1.A3.mean", "budget not split over coordinates", ("math.sqrt(2 * spend.rho / d)", "math.sqrt(2 * spend.rho)")),
     _privacy(
-        "P1.A3",
+        "P1.A3.mean",
         "data-dependent scale: local for smooth sensitivity",
         (
             "return min(max(mean, lower), upper), bound",
@@ -264,7 +264,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     _privacy(
-        "P1.A3",
+        "P1.A3.mean",
         "noise reused",
         ("law = LLN(centre, bound / shrink,", "law = LLN(0 * centre[:1], bound[:1] / shrink,"),
         (
@@ -272,45 +272,45 @@ MUTANTS: tuple[Mutant, ...] = (
             'return centre + channel.release("mean", law, sensitivity=Smooth(bound[:1], smoothness), spend=spend)',
         ),
     ),
-    _calibration("P1.A3", "noise doubled", (_P1A3_NOISE, "law = LLN(centre, 2 * bound / shrink, sigma)")),
-    # P1.A4
-    _privacy("P1.A4", "noise halved", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) / 2)"))),
+    _calibration("P1.A3.mean", "noise doubled", (_P1A3_NOISE, "law = LLN(centre, 2 * bound / shrink, sigma)")),
+    # P1.A4.mean
+    _privacy("P1.A4.mean", "noise halved", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) / 2)"))),
     _privacy(
-        "P1.A4",
+        "P1.A4.mean",
         "truncation skipped",
         ("total += smoothed_influence(a, beta)", "total += a"),
     ),
     _privacy(
-        "P1.A4",
+        "P1.A4.mean",
         "cubic without its correction",
         ("value[~far] = close * (1 - spread**2 / 2) - close**3 / 6 + correction(close, spread)", "value[~far] = 0"),
         ("value[far] = _by_quadrature(a[far], beta)", "value[far] = a[far] - a[far] ** 3 / 6"),
         ("np.minimum(value, PLATEAU, out=value)", ""),
     ),
-    _privacy("P1.A4", "C/n for 2C/n", ("LInf(2 * PLATEAU * scale / n)", "LInf(PLATEAU * scale / n)")),
+    _privacy("P1.A4.mean", "C/n for 2C/n", ("LInf(2 * PLATEAU * scale / n)", "LInf(PLATEAU * scale / n)")),
     _privacy(
-        "P1.A4",
+        "P1.A4.mean",
         "variance for deviation",
         (_P1A4_NOISE, "Gaussian(mean, (reach.value * math.sqrt(d / (2 * spend.rho))) ** 2 / 100)"),
     ),
     _privacy(
-        "P1.A4", "budget not split over coordinates", (_P1A4_NOISE, _P1A4_NOISE.replace("math.sqrt(d /", "math.sqrt(1 /"))
+        "P1.A4.mean", "budget not split over coordinates", (_P1A4_NOISE, _P1A4_NOISE.replace("math.sqrt(d /", "math.sqrt(1 /"))
     ),
     _privacy(
-        "P1.A4",
+        "P1.A4.mean",
         "data-dependent scale",
         (
-            "scale, beta = published_parameters(n, second_moment=second_moment, failure=failure)\n    mean",
-            "scale, beta = published_parameters(n, second_moment=float((data**2).mean()) + 1e-6, failure=failure)\n    mean",
+            "published, beta = published_parameters(n, second_moment=second_moment,",
+            "published, beta = published_parameters(n, second_moment=float((data**2).mean()) + 1e-6,",
         ),
     ),
     _privacy(
-        "P1.A4",
+        "P1.A4.mean",
         "noise reused",
         ("Gaussian(mean,", "Gaussian(0 * mean[:1],"),
         (_P1A4_RELEASE, _P1A4_RELEASE.replace("return channel", "return mean + channel")),
     ),
-    _calibration("P1.A4", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
+    _calibration("P1.A4.mean", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
     # P4: what all share.  (P4.D4: what can be seen although its Δ, with the large κ of a small problem, exceeds the diameter.)
     *_perturbed("privacy", "noise halved", _P4_ALL_BUT_D4, *_noise_times("0.5")),
     *_perturbed("privacy", "C/n for 2C/n", _P4_ALL_BUT_D4, (_P4_REACH, _P4_REACH.replace("(2 +", "(1 +"))),
@@ -397,7 +397,7 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     Inapplicable("P4.D4", "extension skipped", _P4_WIDE),
     Inapplicable("P4.D4", "variance for deviation", "the scale of its noise is not a deviation"),
     *(Inapplicable(identifier, "utility", _P4_SAME_BOUND) for identifier in ("P4.A2", "P4.D4")),
-    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P2.A3", "P3.A4", "P1.A3", "P1.A4")),
+    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P2.A3", "P3.A4", "P1.A3.mean", "P1.A4.mean")),
 )
 
 
