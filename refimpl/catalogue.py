@@ -177,7 +177,7 @@ _SOFT = Implementation(
     (Setting(10, 2, {**_PRIVATE, "second_moment": 1.0, "failure": 0.01}),),
 )
 
-# P1's optimisers: quadratics with a centre of each record's own, ill-conditioned ones, losses whose curvature depends on the record.
+# P1's optimisers: quadratics (a record is the centre), ill-conditioned ones, losses whose curvature depends on the record.
 # An ε that is large: blocks are few here, and the noise must not be all that a far point of W adds to it.
 _AGGREGATED = {"epsilon": 8.0, "delta": 1e-3, "blocks": 13, "most_steps": 20}
 _LINE = {"loss": Quadratic(np.eye(1)), "domain": "box:-1,1"}
@@ -187,7 +187,9 @@ _AGGREGATE = Implementation(
     (
         Setting(13, 1, {**_AGGREGATED, **_LINE, "noise": "tuned", "centres": "any"}, effort=0.2),
         Setting(27, 1, {**_AGGREGATED, **_LINE}, effort=0.2),
-        Setting(26, 2, {**_AGGREGATED, "loss": Quadratic(np.diag([1, 1e-3])), "domain": "ball:1", "noise": "tuned"}, effort=0.1),
+        Setting(
+            26, 2, {**_AGGREGATED, "loss": Quadratic(np.diag([1, 1e-3])), "domain": "ball:1", "noise": "tuned"}, effort=0.1
+        ),
         Setting(13, 3, {**_AGGREGATED, "loss": "ridge:0.1:logistic", "domain": "ball:1"}, _labelled, effort=0.1),
     ),
 )
@@ -196,9 +198,11 @@ _TRIMMED_STEPS = Implementation(
     trimmed_descent,
     "trimmed_mean_descent",
     (
-        Setting(61, 2, {"loss": Quadratic(np.diag([1, 1e-3])), **_STEPS, **_TRIMMED_PARAMETERS}, effort=0.1),
         Setting(122, 2, {"loss": "squared", **_STEPS, **_TRIMMED_PARAMETERS, "sampling": "disjoint"}, effort=0.1),
-        Setting(61, 2, {"loss": "ridge:1:logistic", **_STEPS, **_TRIMMED_PARAMETERS, "clamp": "data"}, _labelled, effort=0.1),
+        Setting(61, 3, {"loss": Quadratic(np.diag([1, 1e-3, 1])), **_STEPS, **_TRIMMED_PARAMETERS}, effort=0.1),
+        Setting(
+            61, 2, {"loss": "ridge:1:logistic", **_STEPS, **_TRIMMED_PARAMETERS, "clamp": "data"}, _labelled, effort=0.1
+        ),
     ),
 )
 _SOFT_PARAMETERS = {**_PRIVATE, **_STEPS, "second_moment": 1.0, "failure": 0.01}
@@ -295,7 +299,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "zCDP → (ε,δ)",
         _TRIMMED,
     ),
-    Algorithm("P1.A4", "gradient descent on softly truncated means", "P1 Algorithm 4, Theorem 7", "zCDP → (ε,δ)", _SOFT_STEPS),
+    Algorithm(
+        "P1.A4", "gradient descent on softly truncated means", "P1 Algorithm 4, Theorem 7", "zCDP → (ε,δ)", _SOFT_STEPS
+    ),
     Algorithm("P1.A4.mean", "soft truncation mean", "P1 Algorithm 4, one step", "zCDP → (ε,δ)", _SOFT),
     Algorithm("P2.A1", "gradient-descent framework over a private mean", "P2 Algorithm 1", "(ε,δ), ε ≤ 1, by composition"),
     Algorithm("P2.A2", "simple clipping mean", "P2 Algorithm 2, Lemma 4", "ρ-zCDP", _SIMPLE),

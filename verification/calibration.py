@@ -112,7 +112,7 @@ def _p1_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
 
 
 def _p1_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
-    """Nissim–Raskhodnikova–Smith: S/α with α = ε/(5√(2ln(2/δ))), β = ε/(4(d + ln(2/δ))); tuned, what the bound of the loss allows."""
+    """Nissim–Raskhodnikova–Smith: S/α, α = ε/(5√(2ln(2/δ))), β = ε/(4(d + ln(2/δ))); tuned, what the bound of the loss allows."""
     assert isinstance(release.sensitivity, Smooth)
     eps, delta, m, d = p["epsilon"], p["delta"], p["blocks"], np.size(release.output)
     if p.get("noise", "published") == "published":
@@ -138,7 +138,9 @@ def _bisected(holds: Callable[[float], bool]) -> float:
     """The largest number below 1000 for which it holds."""
     low, high = 0.0, 1000.0
     for _ in range(200):
-        low, high = ((low + high) / 2, high) if (low + high) / 2 < 300 and holds((low + high) / 2) else (low, (low + high) / 2)
+        low, high = (
+            ((low + high) / 2, high) if (low + high) / 2 < 300 and holds((low + high) / 2) else (low, (low + high) / 2)
+        )
     return low
 
 
@@ -190,7 +192,8 @@ def _first_gradients(release: Release, data: FloatArray, p: dict[str, Any]) -> t
     rows = data[:size]
     if isinstance(p["loss"], Quadratic):
         return -rows @ p["loss"].matrix, rounds
-    return -rows[:, :-1] * (rows[:, -1:] / (2 if "logistic" in p["loss"] else 1)), rounds
+    target = np.where(rows[:, -1:] < 0, -0.5, 0.5) if "logistic" in p["loss"] else rows[:, -1:]  # a half: the slope at 0
+    return -rows[:, :-1] * target, rounds
 
 
 def _p1_budget(p: dict[str, Any]) -> float:

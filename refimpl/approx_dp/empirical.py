@@ -22,7 +22,14 @@ Slopes = Callable[[FloatArray], FloatArray]
 
 
 def block_minimisers(
-    loss: Loss, rows: FloatArray, domain: Domain, start: FloatArray, *, blocks: int, most_steps: int = 600, tolerance: float = 1e-9
+    loss: Loss,
+    rows: FloatArray,
+    domain: Domain,
+    start: FloatArray,
+    *,
+    blocks: int,
+    most_steps: int = 600,
+    tolerance: float = 1e-9,
 ) -> FloatArray:
     """One point of W for each of `blocks` blocks of ⌊n/m⌋ consecutive records.
 
@@ -64,11 +71,11 @@ def _risks(loss: Loss, rows: FloatArray, domain: Domain, blocks: int) -> tuple[S
 
     def slopes(w: FloatArray) -> FloatArray:
         margins = np.matmul(x, w[:, :, np.newaxis])[:, :, 0]
-        return np.matmul(base.dphi(margins, t)[:, np.newaxis] / x.shape[1], x)[:, 0] + weight * w
+        return np.asarray(np.matmul(base.dphi(margins, t)[:, np.newaxis] / x.shape[1], x)[:, 0] + weight * w)
 
     second = np.linalg.eigvalsh(np.matmul(x.transpose(0, 2, 1), x) / x.shape[1])[:, -1]
-    largest = np.maximum(second, 0.0) * _steepest(base, x, t, domain) * (1 + 1e-9) + weight
-    return slopes, np.maximum(largest, _TINY)
+    curvature = np.maximum(second, 0.0) * _steepest(base, x, t, domain) * (1 + 1e-9) + weight
+    return slopes, np.maximum(curvature, _TINY)
 
 
 def _steepest(loss: GlmLoss, x: FloatArray, t: FloatArray, domain: Domain) -> FloatArray | float:
@@ -76,7 +83,7 @@ def _steepest(loss: GlmLoss, x: FloatArray, t: FloatArray, domain: Domain) -> Fl
     if math.isfinite(loss.curvature_upper):
         return loss.curvature_upper
     reach = 3 * domain.max_norm_from(np.zeros(domain.dimension)) * np.linalg.norm(x, axis=2)  # momentum may leave W
-    ends = [loss.d2phi(side * reach, t) for side in (-1.0, 1.0)]
-    if ends[0] is None or ends[1] is None:
+    low, high = loss.d2phi(-reach, t), loss.d2phi(reach, t)
+    if low is None or high is None:
         raise InputError(f"loss = {loss!r}: must be smooth")
-    return np.asarray(np.maximum(*ends).max(axis=1))
+    return np.asarray(np.maximum(low, high).max(axis=1))

@@ -39,7 +39,9 @@ def robust_gradient_descent(
     point = task.start
     for _ in range(steps):
         gradients = gradient_table(task.loss, point, task.rows)
-        slope = trimmed_means(gradients, cut) if mean == "trimmed" else soft_truncation.query(gradients, scale=scale, beta=beta)
+        slope = (
+            trimmed_means(gradients, cut) if mean == "trimmed" else soft_truncation.query(gradients, scale=scale, beta=beta)
+        )
         point = task.domain.project(point - step_size * slope)
     return point
 

@@ -1,29 +1,31 @@
 """[P1, Algorithm 1 and Theorem 2] Sample and aggregate: minimise on disjoint blocks, publish a private centre of the minimisers.
 
-Setting: a convex loss and a set W of public diameter Λ; for utility, a smooth loss and a strongly convex risk.  Statement: (ε, δ)-DP
-for all data; if every block's minimiser is within r of w* with probability at least 3/4, the output is within O(√d·r/ε) of w*.
+Setting: a smooth convex loss and a set W of public diameter Λ; for utility, a strongly convex risk.  Statement: (ε, δ)-DP for all
+data; if every block's minimiser is within r of w* with probability at least 3/4, the output is within O(√d·r/ε) of w*.
 
-The aggregation has to be private for *any* m points of W, one of which is replaced.  Let r_i(t) be the distance from point i to the
-t-th nearest (itself the first), R_j(t) the j-th smallest of r_1(t), …, r_m(t), and Λ if j or t is more than m; t0 = ⌊(m+1)/2⌋ + 1.
-The centre is the point with the least r_i(t0).
+The aggregation has to be private for *any* m points of W, one of which is replaced.  Let r_i(t) be the distance from point i to
+the t-th nearest (itself the first), R_j(t) the j-th smallest of r_1(t), …, r_m(t), and Λ if j or t is more than m;
+t0 = ⌊(m+1)/2⌋ + 1.  The centre is the point with the least r_i(t0).
 
-- Two balls that hold t0 of the points before and after have an unchanged point in common, for 2(t0 − 1) > m − 1.  So the centre moves
-  by at most R_1(t0) + R'_1(t0).
-- Among j + 1 points at most one is replaced, and so is at most one of the t + 1 points near an unchanged one: R'_j(t) ≤ R_{j+1}(t + 1).
+- Two balls that hold t0 of the points, one before and one after, have an unchanged point in common, for 2(t0 − 1) > m − 1.  So the
+  centre moves by at most R_1(t0) + R'_1(t0).
+- Of j + 1 points at most one is replaced, and so is at most one of the t + 1 points nearest to an unchanged one:
+  R'_j(t) ≤ R_{j+1}(t + 1).
 
-Hence S = 2·max_k e^{−βk}·R_{k+2}(t0 + k + 1) bounds the move, and S ≤ e^β·S'.  Gaussian noise with deviation S/α in every coordinate:
-with u the move and e^λ the change of S, both in units of S, the privacy loss at g + (S/α)z is
+Hence S = 2·max_k e^{−βk}·R_{k+2}(t0 + k + 1) bounds the move, and S ≤ e^β·S'.  The noise is Gaussian, of deviation S/α in every
+coordinate.  With u the move, in units of S, and e^λ = S'/S, the privacy loss at g + (S/α)z is
 
     dλ + (e^{−2λ} − 1)‖z‖²/2 + e^{−2λ}(α⟨z, u⟩ + α²‖u‖²/2),   ‖u‖ ≤ min(1, e^λ),  |λ| ≤ β,
 
-which is at most e^β·α·z_{δ/2} + α²/2 + max{dβ, (e^{2β} − 1)q/2 − dβ} but for a probability of δ, q the δ/2-quantile of χ²_d from above and
-z_{δ/2} that of a standard Gaussian.  Where this is at most ε the claim is proved; elsewhere the parameters are refused.
+which is at most e^β·α·z_{δ/2} + α²/2 + max{dβ, (e^{2β} − 1)q/2 − dβ} but for a probability of δ, where z_{δ/2} and q are what a
+standard Gaussian and χ²_d exceed with probability δ/2.  Where this is at most ε the claim is proved; other parameters are refused.
 
-Departures: the paper's Algorithm 1 takes its aggregation from Nissim, Raskhodnikova and Smith (2007).  With `noise="published"` α and β
-are theirs, α = ε/(5√(2ln(2/δ))) and β = ε/(4(d + ln(2/δ))), which needs ε not to be large; "tuned" takes the largest α that the bound
-above allows.  Centres among the points with *one* ball for every k are not smooth: when the point in the middle of a star is replaced
-the radius doubles in one step, whatever β is (`tests`); the growing rank j = k + 2 repairs that at no loss of order.  In one dimension
-`centres="any"` uses the smallest intervals, r(t), with any centre: S = 2·max_k e^{−βk}·r(t0 + k + 1).
+Departures: the paper's Algorithm 1 takes its aggregation from Nissim, Raskhodnikova and Smith (2007).  With `noise="published"`
+α and β are theirs, α = ε/(5√(2ln(2/δ))) and β = ε/(4(d + ln(2/δ))), which needs an ε that is not large; "tuned" takes the largest
+that the bound above allows.  The radius of the best ball around one of the points, R_1, is not smooth: when the point in the
+middle of a star is replaced it doubles in one step, whatever β is.  The rank j = k + 2 that grows with k repairs that; if three
+quarters of the points are within r of w*, S ≤ 4r all the same, up to e^{−βm/4}.  On a line `centres="any"` uses the smallest
+intervals, of any centre and radius r(t): S = 2·max_k e^{−βk}·r(t0 + k + 1).
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ def sample_and_aggregate(
     center: ArrayLike | None = None,
     most_steps: int = 600,
 ) -> FloatArray:
-    """`blocks` is m.  Block i has the records from ⌊n/m⌋·i on (n − m⌊n/m⌋ at the end are left out).  Its risk is minimised in at most
+    """`blocks` is m: each has ⌊n/m⌋ records, and what is left at the end is not used.  A block's risk is minimised in at most
     `most_steps` steps from `center`; privacy does not depend on how well."""
     claim = ApproxDP(epsilon, delta)
     blocks, noise = whole("blocks", blocks, least=2), choice("noise", noise, NOISES)
@@ -131,8 +133,8 @@ def noise_shape(dimension: int, *, epsilon: float, delta: float, noise: str = "p
     beta = epsilon / (4 * (dimension + math.log(2 / delta)))
     if (loss := loss_upper(dimension, alpha=alpha, beta=beta, delta=delta)) > epsilon:
         raise InputError(
-            f"epsilon = {epsilon!r}: the published noise is not proved private for so large a value; the privacy loss is bounded by "
-            f"{loss:.4g} only.  Take noise = 'tuned'"
+            f"epsilon = {epsilon!r}: the published noise is not proved private for so large a value (the privacy loss is below "
+            f"{loss:.4g} only); noise must be 'tuned'"
         )
     return alpha, beta
 
@@ -163,7 +165,7 @@ def privacy(*, epsilon: float, delta: float) -> ApproxDP:
 
 
 def published_parameters(n: int, d: int, *, epsilon: float, delta: float) -> dict[str, Any]:
-    """m = Θ̃(d²/ε²), as `BLOCKS`·d²/ε² [P1, Theorem 2].  The noise needs m of the order (d + log(1/δ))/ε only: see `tuned_parameters`."""
+    """m = Θ̃(d²/ε²), as `BLOCKS`·d²/ε² [P1, Theorem 2].  S needs an m of the order (d + log(1/δ))/ε only: `tuned_parameters`."""
     d, epsilon = whole("d", d, least=1), positive("epsilon", epsilon)
     blocks = max(3, math.ceil(BLOCKS * (d / epsilon) ** 2))
     if blocks > whole("n", n, least=3):
@@ -178,8 +180,8 @@ def tuned_parameters(
     """The number of blocks with the least predicted error, of public numbers alone.
 
     `spread` is √E‖∇ℓ(w*, x)‖²/α, α the strong convexity: a block of b records is within √40·spread/√b of w* with probability 3/4
-    [P1, Lemma 1].  If three quarters of the points are so, S ≤ 2·max(2r, e^{−β(m/4 − 3)}Λ), and the noise has length √d·S/α.  A block
-    has at least `least_block` records, 2d by default, for Lemma 1 needs strong convexity in it.
+    [P1, Lemma 1].  If three quarters of the points are so, S ≤ 2·max(2r, e^{−β(m/4 − 3)}Λ), and the noise has length √d·S/α.
+    A block has at least `least_block` records, 2d by default, for Lemma 1 needs strong convexity in it.
     """
     alpha, beta = noise_shape(d, epsilon=epsilon, delta=delta, noise="tuned")
     diameter, spread = positive("diameter", diameter), positive("spread", spread)
@@ -192,11 +194,9 @@ def tuned_parameters(
     return {"blocks": int(m[np.argmin(math.sqrt(d) * reach / alpha + radius)]), "noise": "tuned"}
 
 
-def worst_neighbours(
-    n: int, d: int, *, loss: Loss | str, blocks: int, **_: Any
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """For quadratics, whose minimisers are the blocks' means, along one axis: all points at one end of W but for some, whose number
-    changes, so that S does; two clusters of which one is the majority's before, the other after, so that the centre does; a star.
+def worst_neighbours(n: int, d: int, *, loss: Loss | str, blocks: int, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """For quadratics, whose minimisers are the blocks' means, along one axis: all points at one end of W but for some, whose
+    number changes, so that S does; two clusters, one the majority's before, the other after, so that the centre does; a star.
 
     One record of a block goes as far as it takes to bring its block to the other end of W.
     """

@@ -5,9 +5,10 @@ with sub-exponential coordinates and an α-strongly convex, β-smooth risk.  Sta
 ½ε̃²/(dT)-zCDP, ε̃ = √(2log(1/δ)+2ε) − √(2log(1/δ)), so the run is ½ε̃²-zCDP and (ε, δ)-DP [P1, Theorem 4]; the error is that of
 Theorem 5, with T = O((β/α)log n), η = 1/β and m = O(1).
 
-Departures: every O(·) is a named constant, 1.  With m = O(1) the noise does not vanish as n grows (erratum P1.(2)): `tuned_parameters`
-trims a share of the records instead, as the paper's experiments do (`experiment_parameters`).  With `sampling="disjoint"` each
-record is in one step only, whose d releases are then ½ε̃²/d-zCDP each; steps and average as in P1's stochastic Algorithm 4.
+Departures: every O(·) is a named constant, 1.  With m = O(1) the noise does not vanish as n grows (erratum P1.(2)):
+`tuned_parameters` trims a share of the records instead, as the paper's experiments do (`experiment_parameters`).  With
+`sampling="disjoint"` each record is in one step only, whose d releases are then ½ε̃²/d-zCDP each; steps and average as in P1's
+stochastic Algorithm 4.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def experiment_parameters(n: int) -> dict[str, Any]:
 
 
 def tuned_parameters(n: int, *, curvature_upper: float, steps: int = TUNED_STEPS) -> dict[str, Any]:
-    """Few steps of length 1/β over midmeans: a quarter trimmed on each side, so that e^{−mt} is small where m = O(1) is not enough."""
+    """Few steps of length 1/β over midmeans: a quarter is trimmed on each side, so that e^{−mt} is small."""
     return {"steps": steps, "step_size": 1 / positive("curvature_upper", curvature_upper), "trim": max(1, n // 4)}
 
 

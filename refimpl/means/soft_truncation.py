@@ -43,8 +43,8 @@ def soft_truncated_mean(
     iterations: int = 1,
     scale: float | None = None,
 ) -> FloatArray:
-    """`second_moment` is v, `failure` is δ', `iterations` is T: this is one of T equal releases.  `scale` is s, the published one by
-    default."""
+    """`second_moment` is v, `failure` is δ', `iterations` is T: this is one of T equal releases; `scale` is s if it is not the
+    published one."""
     spend = privacy(epsilon=epsilon, delta=delta, iterations=iterations)
     published_parameters(1, second_moment=second_moment, failure=failure)  # refuses bad ones before the data are looked at
     if scale is not None:
