@@ -151,7 +151,7 @@ def reference_aggregate_sensitivity(points: list[float], *, beta: float, width: 
 
     def radius(t: int, j: int) -> float:
         if t > m or j > m:
-            return width
+            return width / 2 if any_centre else width
         if any_centre:
             return min(max(subset) - min(subset) for subset in itertools.combinations(points, t)) / 2
         return sorted(sorted(abs(x - y) for y in points)[t - 1] for x in points)[j - 1]

@@ -95,14 +95,18 @@ def gradient_table(loss: Loss, point: FloatArray, rows: FloatArray) -> FloatArra
     return gradients
 
 
-def check_steps(steps: int, step_size: float, sampling: str, *, records: int, least: int) -> tuple[int, float, str]:
+def check_schedule(steps: int, step_size: float, sampling: str) -> None:
+    """What can be said without the data."""
+    choice("sampling", sampling, SAMPLINGS)
+    whole("steps", steps, least=1)
+    positive("step_size", step_size)
+
+
+def check_size(records: int, steps: int, sampling: str, *, least: int) -> None:
     """`least` is how few records an estimate may have."""
-    sampling = choice("sampling", sampling, SAMPLINGS)
-    steps, step_size = whole("steps", steps, least=1), positive("step_size", step_size)
-    size = records if sampling == "full" else records // steps
+    size = len(batches(records, steps, sampling)[0])
     if size < least:
         raise InputError(f"steps = {steps}: leaves {size} of {records} records to a step; at least {least} are needed")
-    return steps, step_size, sampling
 
 
 def dimension(loss: Loss | str, columns: int) -> int:

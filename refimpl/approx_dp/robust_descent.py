@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradient_steps import check_steps, gradient_table, prepare
+from refimpl.approx_dp.gradient_steps import check_schedule, gradient_table, prepare
 from refimpl.domains import Domain
 from refimpl.losses import Loss
 from refimpl.means import soft_truncation
@@ -31,10 +31,10 @@ def robust_gradient_descent(
 ) -> FloatArray:
     """The last of `steps` projected steps; `trim` is m, 0.05n by default; v and δ' are those of soft truncation [Holland 2019]."""
     choice("mean", mean, ("trimmed", "soft"))
+    check_schedule(steps, step_size, "full")
     task = prepare(data, loss=loss, domain=domain, center=center)
     n = len(task.rows)
     cut = whole("trim", n // 20 if trim is None else trim, least=0, most=(n - 1) // 2)
-    steps, step_size, _ = check_steps(steps, step_size, "full", records=n, least=1)
     scale, beta = soft_truncation.published_parameters(n, second_moment=second_moment, failure=failure)
     point = task.start
     for _ in range(steps):

@@ -25,7 +25,7 @@ Departures: the paper's Algorithm 1 takes its aggregation from Nissim, Raskhodni
 that the bound above allows.  The radius of the best ball around one of the points, R_1, is not smooth: when the point in the
 middle of a star is replaced it doubles in one step, whatever β is.  The rank j = k + 2 that grows with k repairs that; if three
 quarters of the points are within r of w*, S ≤ 4r all the same, up to e^{−βm/4}.  On a line `centres="any"` uses the smallest
-intervals, of any centre and radius r(t): S = 2·max_k e^{−βk}·r(t0 + k + 1).
+intervals, of any centre and radius r(t), Λ/2 if t > m: S = 2·max_k e^{−βk}·r(t0 + k + 1).
 """
 
 from __future__ import annotations
@@ -76,12 +76,13 @@ def sample_and_aggregate(
     claim = ApproxDP(epsilon, delta)
     blocks, noise = whole("blocks", blocks, least=2), choice("noise", noise, NOISES)
     most_steps = whole("most_steps", most_steps, least=1)
+    choice("centres", centres, CENTRES)
     task = prepare(data, loss=loss, domain=domain, center=center)
     check_delta(delta, len(task.rows))
     dimension = task.domain.dimension
     if not task.loss.is_smooth:
         raise InputError(f"loss = {task.loss!r}: must be smooth")
-    if choice("centres", centres, CENTRES) == "any" and dimension > 1:
+    if centres == "any" and dimension > 1:
         raise InputError(f"centres = {centres!r}: is for one dimension, not for {dimension}; must be 'data'")
     if blocks > len(task.rows):
         raise InputError(f"blocks = {blocks}: must be at most the number of records, {len(task.rows)}")
@@ -115,13 +116,13 @@ def interval_centre(points: FloatArray, *, diameter: float, rate: float) -> tupl
     first = int(np.argmin(width(majority)))
     centre = ordered[first] + width(majority)[first] / 2
     radii = [float(width(t).min()) / 2 for t in range(majority + 1, m + 1)]
-    return np.array([centre]), _smooth_bound(np.array(radii), diameter, rate)
+    return np.array([centre]), _smooth_bound(np.array(radii), diameter / 2, rate)
 
 
-def _smooth_bound(radii: FloatArray, diameter: float, rate: float) -> float:
-    """2·max_k e^{−βk}·radii_k, Λ beyond the last."""
+def _smooth_bound(radii: FloatArray, largest: float, rate: float) -> float:
+    """2·max_k e^{−βk}·radii_k, with the largest radius there is beyond the last."""
     decay = np.exp(-rate * np.arange(len(radii) + 1))
-    return 2 * max(float((decay * np.append(radii, diameter)).max()), _FLOOR * diameter)
+    return 2 * max(float((decay * np.append(radii, largest)).max()), _FLOOR * largest)
 
 
 def noise_shape(dimension: int, *, epsilon: float, delta: float, noise: str = "published") -> tuple[float, float]:

@@ -20,7 +20,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradient_steps import check_delta, check_steps, descend, dimension, prepare, records_with_gradients
+from refimpl.approx_dp.gradient_steps import (
+    check_delta,
+    check_schedule,
+    check_size,
+    descend,
+    dimension,
+    prepare,
+    records_with_gradients,
+)
 from refimpl.approx_dp.trimmed_descent import privacy
 from refimpl.channel import Channel
 from refimpl.domains import Domain
@@ -62,9 +70,12 @@ def soft_truncation_descent(
     privacy(epsilon=epsilon, delta=delta)
     positive("second_moment", second_moment)
     probability("failure", failure)
+    if scale is not None:
+        positive("scale", scale)
+    check_schedule(steps, step_size, sampling)
     task = prepare(data, loss=loss, domain=domain, center=center)
     check_delta(delta, len(task.rows))
-    steps, step_size, sampling = check_steps(steps, step_size, sampling, records=len(task.rows), least=2)
+    check_size(len(task.rows), steps, sampling, least=2)
     estimate = partial(
         soft_truncated_mean,
         epsilon=epsilon,

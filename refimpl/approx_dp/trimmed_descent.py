@@ -20,14 +20,22 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradient_steps import check_delta, check_steps, descend, dimension, prepare, records_with_gradients
+from refimpl.approx_dp.gradient_steps import (
+    check_delta,
+    check_schedule,
+    check_size,
+    descend,
+    dimension,
+    prepare,
+    records_with_gradients,
+)
 from refimpl.channel import Channel
 from refimpl.claims import ZCDP, zcdp_budget
 from refimpl.domains import Domain
 from refimpl.losses import Loss
 from refimpl.means import trimmed
 from refimpl.means.trimmed import trimmed_mean
-from refimpl.validation import FloatArray, positive, whole
+from refimpl.validation import FloatArray, positive
 
 STEPS = 1.0  # the constant of T = O((β/α) log n)
 TRIM = 1  # m = O(1)
@@ -54,10 +62,11 @@ def trimmed_mean_descent(
 ) -> FloatArray:
     """`lower`, `upper` are a, b; `trim` is m, of the records of a step; `smoothness` is the t of t-smooth sensitivity."""
     privacy(epsilon=epsilon, delta=delta)
-    trim = whole("trim", trim, least=1)
+    trimmed.check_parameters(lower=lower, upper=upper, trim=trim, smoothness=smoothness, clamp=clamp)
+    check_schedule(steps, step_size, sampling)
     task = prepare(data, loss=loss, domain=domain, center=center)
     check_delta(delta, len(task.rows))
-    steps, step_size, sampling = check_steps(steps, step_size, sampling, records=len(task.rows), least=2 * trim + 1)
+    check_size(len(task.rows), steps, sampling, least=2 * trim + 1)
     estimate = partial(
         trimmed_mean,
         epsilon=epsilon,

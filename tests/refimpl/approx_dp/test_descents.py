@@ -13,8 +13,7 @@ from refimpl.approx_dp import soft_descent as soft
 from refimpl.approx_dp import trimmed_descent as trimmed
 from refimpl.approx_dp.robust_descent import trimmed_means
 from refimpl.channel import Transcript, run
-from refimpl.claims import ZCDP, compose_zcdp, implied
-from refimpl.claims import ApproxDP
+from refimpl.claims import ZCDP, ApproxDP, compose_zcdp, implied
 from refimpl.laws import LLN, Gaussian
 from refimpl.losses import Quadratic
 from refimpl.means.soft_truncation import query
@@ -132,6 +131,7 @@ def test_tuned_runs_come_near_on_heavy_tailed_data(sampling: str) -> None:
     ("changes", "message"),
     [
         ({"epsilon": -1.0}, "epsilon"),
+        ({"loss": "cosine"}, "loss"),
         ({"delta": 0.0}, "delta"),
         ({"steps": 0}, "steps = 0"),
         ({"steps": 61, "sampling": "disjoint"}, "steps = 61: leaves 0 of 60 records"),
@@ -160,6 +160,31 @@ def test_bad_arguments_are_refused(function: Any, given: dict[str, Any], changes
 def test_bad_parameters_of_the_means_are_refused(function: Any, given: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         transcript_of(function, DATA, **given)
+
+
+class Untouchable:
+    """Data that must not be looked at."""
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError("the data were looked at before the parameters were checked")
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "name", "value"),
+    [
+        *(
+            (f, g, name, value)
+            for f, g in BOTH
+            for name, value in (("epsilon", 0), ("delta", 1), ("steps", 0.5), ("step_size", -1))
+        ),
+        *((f, g, "sampling", "some") for f, g in BOTH),
+        *((*BOTH[0], name, value) for name, value in (("lower", 10), ("trim", 0), ("clamp", "both"), ("smoothness", 0))),
+        *((*BOTH[1], name, value) for name, value in (("second_moment", 0), ("failure", 0), ("scale", 0))),
+    ],
+)
+def test_parameters_are_checked_before_the_data_are_looked_at(function: Any, given: Any, name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=name):
+        transcript_of(function, Untouchable(), **{**given, name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("function", "given"), BOTH, ids=["trimmed", "soft"])

@@ -12,7 +12,7 @@ from refimpl.approx_dp.gradient_steps import (
     prepare,
     records_with_gradients,
 )
-from refimpl.channel import Channel, L2
+from refimpl.channel import L2, Channel
 from refimpl.domains import Ball
 from refimpl.laws import Gaussian
 from refimpl.losses import L4, Loss, Quadratic, Squared, parse_loss
