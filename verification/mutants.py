@@ -363,7 +363,7 @@ MUTANTS: tuple[Mutant, ...] = (
                 "start from the data",
                 (
                     "point, total = task.start,",
-                    "point, total = task.domain.project(np.resize(task.rows[-1], len(task.start))),",
+                    "point, total = task.domain.project(np.resize(task.rows[0], len(task.start))),",
                 ),
             ),
             _steps(

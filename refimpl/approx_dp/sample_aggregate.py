@@ -211,7 +211,7 @@ def worst_neighbours(n: int, d: int, *, loss: Loss | str, blocks: int, **_: Any)
         points = np.array([*places, *([places[-1]] * (blocks - len(places)))])
         return np.outer(np.repeat(np.append(points, points[-1:]), [size] * blocks + [n - size * blocks]), np.eye(d)[0])
 
-    for count in (0, 1, blocks // 2 - 1):
+    for count in sorted({0, max(0, blocks - majority - 1), blocks // 2 - 1}):
         data = table(*[far] * count, -far)
         yield data, replace_record(data, size * count, 2 * size * far * np.eye(d)[0])
     data = table(-1 + 1e-9, *[0.0] * (majority - 1), 1.0)
