@@ -42,7 +42,10 @@ class Task:
 def prepare(data: ArrayLike, *, loss: Loss | str, domain: Domain | str, center: ArrayLike | None) -> Task:
     """Losses and domains may be given as they are named on a command line; the start is the domain's middle by default."""
     loss = parse_loss(loss) if isinstance(loss, str) else loss
-    columns = np.shape(data)[1] if np.ndim(data) == 2 else 1
+    if isinstance(domain, str):
+        parse_domain(domain, 1)  # refuses a text that says nothing before the data are looked at
+    rows = table(data)
+    columns = rows.shape[1]
     region = parse_domain(domain, dimension(loss, columns)) if isinstance(domain, str) else domain
     if loss.columns(region.dimension) != columns:
         raise InputError(f"data: has {columns} columns; must have {loss.columns(region.dimension)} for this loss and domain")
@@ -51,8 +54,7 @@ def prepare(data: ArrayLike, *, loss: Loss | str, domain: Domain | str, center: 
         raise InputError("center: must lie in the domain")
     if (reach := region.max_norm_from(np.zeros(region.dimension))) > LARGEST_REACH:
         raise InputError(f"domain: reaches {reach:.3g} far from the origin; at most {LARGEST_REACH:g} is allowed")
-    rows = table(data)
-    loss.split(rows[:1] if getattr(loss, "target", "none") == "none" else rows)  # refuses labels other than ±1
+    loss.split(rows)  # refuses labels other than ±1
     return Task(loss, region, start, rows)
 
 

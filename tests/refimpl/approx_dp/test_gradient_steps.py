@@ -77,6 +77,9 @@ def test_records_with_given_gradients(name: str) -> None:
     ("changes", "message"),
     [
         ({"data": np.zeros((4, 3))}, "data: has 3 columns; must have 2"),
+        ({"data": [[1.0, 2.0], [1.0]]}, "data: must be an array of numbers"),
+        ({"data": np.full((4, 2), np.nan)}, "data: entry"),
+        ({"data": np.array([[1.0, 1.0], [1.0, 0.5]]), "loss": "ridge:1:logistic", "domain": "ball:1"}, "label of record 1"),
         ({"domain": "cube:1"}, "domain"),
         ({"loss": "cosine"}, "loss"),
         ({"center": [11.0, 0.0]}, "center: must lie in the domain"),
