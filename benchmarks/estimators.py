@@ -50,9 +50,9 @@ def subjects(n: int) -> dict[str, tuple[str, Callable[[np.ndarray], Any]]]:
             mechanism(truncated_median_of_means, **PRIVATE, failure=0.05, truncation=10.0),
         ),
         "P3.A4": ("peeling, s = 5", mechanism(peeled_mean, **PRIVATE, truncation=10.0, sparsity=5)),
-        "P1.A4": ("soft truncation", mechanism(soft_truncated_mean, **PRIVATE, second_moment=3.0, failure=0.01)),
-        "P1.A3 m=100": ("trimmed mean, smooth sensitivity", mechanism(trimmed_mean, **trimmed, trim=100)),
-        "P1.A3 m=n/20": ("trimmed mean, smooth sensitivity", mechanism(trimmed_mean, **trimmed, trim=n // 20)),
+        "P1.A4.mean": ("soft truncation", mechanism(soft_truncated_mean, **PRIVATE, second_moment=3.0, failure=0.01)),
+        "P1.A3.mean m=100": ("trimmed mean, smooth sensitivity", mechanism(trimmed_mean, **trimmed, trim=100)),
+        "P1.A3.mean m=n/20": ("trimmed mean, smooth sensitivity", mechanism(trimmed_mean, **trimmed, trim=n // 20)),
         "P2.A3": ("iterative updating, 40 groups, 5 steps", mechanism(iterative_updating_mean, **iterative)),
     }
 

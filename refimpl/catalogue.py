@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from refimpl.approx_dp import sample_aggregate, soft_descent, trimmed_descent
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
 from refimpl.laws import Point
@@ -180,6 +181,45 @@ _SOFT = Implementation(
     (Setting(10, 2, {**_PRIVATE, "second_moment": 1.0, "failure": 0.01}),),
 )
 
+# P1's optimisers: quadratics (a record is the centre), ill-conditioned ones, losses whose curvature depends on the record.
+# An ε that is large: blocks are few here, and the noise must not be all that a far point of W adds to it.
+_AGGREGATED = {"epsilon": 8.0, "delta": 1e-3, "blocks": 13, "most_steps": 20}
+_LINE = {"loss": Quadratic(np.eye(1)), "domain": "box:-1,1"}
+_AGGREGATE = Implementation(
+    sample_aggregate,
+    "sample_and_aggregate",
+    (
+        Setting(13, 1, {**_AGGREGATED, **_LINE, "noise": "tuned", "centres": "any"}, effort=0.2),
+        Setting(27, 1, {**_AGGREGATED, **_LINE}, effort=0.2),
+        Setting(
+            26, 2, {**_AGGREGATED, "loss": Quadratic(np.diag([1, 1e-3])), "domain": "ball:1", "noise": "tuned"}, effort=0.1
+        ),
+        Setting(13, 3, {**_AGGREGATED, "loss": "ridge:0.1:logistic", "domain": "ball:1"}, _labelled, effort=0.1),
+    ),
+)
+_STEPS = {"domain": "ball:1", "steps": 2, "step_size": 0.5}
+_TRIMMED_STEPS = Implementation(
+    trimmed_descent,
+    "trimmed_mean_descent",
+    (
+        Setting(122, 2, {"loss": "squared", **_STEPS, **_TRIMMED_PARAMETERS, "sampling": "disjoint"}, effort=0.1),
+        Setting(61, 3, {"loss": Quadratic(np.diag([1, 1e-3, 1])), **_STEPS, **_TRIMMED_PARAMETERS}, effort=0.1),
+        Setting(
+            61, 2, {"loss": "ridge:1:logistic", **_STEPS, **_TRIMMED_PARAMETERS, "clamp": "data"}, _labelled, effort=0.1
+        ),
+    ),
+)
+_SOFT_PARAMETERS = {**_PRIVATE, **_STEPS, "second_moment": 1.0, "failure": 0.01}
+_SOFT_STEPS = Implementation(
+    soft_descent,
+    "soft_truncation_descent",
+    (
+        Setting(10, 2, {"loss": Quadratic(np.diag([1, 1e-3])), **_SOFT_PARAMETERS}, effort=0.3),
+        Setting(20, 3, {"loss": "squared", **_SOFT_PARAMETERS, "sampling": "disjoint"}, effort=0.3),
+        Setting(10, 3, {"loss": "ridge:0.1:logistic", **_SOFT_PARAMETERS, "scale": 0.5}, _labelled, effort=0.3),
+    ),
+)
+
 # Minimisers move by up to 2C/(λn) ≤ 1 here, so there is room for that in sets of radius 1.
 _REGULARISED = {"domain": "ball:1", "weight": 1.0, "lipschitz": 1.0, "kappa": 0.1, "epsilon": 1.0}
 _CONCENTRATED = {"weight": 1.0, "lipschitz": 1.0, "kappa": 0.1, "rho": 0.5}
@@ -274,9 +314,19 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6"),
     Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant"),
-    Algorithm("P1.A1", "sample-and-aggregate", "P1", "(ε,δ)"),
-    Algorithm("P1.A3", "coordinate-wise trimmed mean with smooth sensitivity", "P1 Algorithm 3", "zCDP → (ε,δ)", _TRIMMED),
-    Algorithm("P1.A4", "soft truncation mean", "P1 Algorithm 4", "zCDP → (ε,δ)", _SOFT),
+    Algorithm("P1.A1", "sample-and-aggregate", "P1 Algorithm 1, Theorem 2", "(ε,δ)", _AGGREGATE),
+    Algorithm("P1.A3", "gradient descent on trimmed means", "P1 Algorithm 3, Theorem 4", "zCDP → (ε,δ)", _TRIMMED_STEPS),
+    Algorithm(
+        "P1.A3.mean",
+        "coordinate-wise trimmed mean with smooth sensitivity",
+        "P1 Algorithm 3, one step",
+        "zCDP → (ε,δ)",
+        _TRIMMED,
+    ),
+    Algorithm(
+        "P1.A4", "gradient descent on softly truncated means", "P1 Algorithm 4, Theorem 7", "zCDP → (ε,δ)", _SOFT_STEPS
+    ),
+    Algorithm("P1.A4.mean", "soft truncation mean", "P1 Algorithm 4, one step", "zCDP → (ε,δ)", _SOFT),
     Algorithm("P2.A1", "gradient-descent framework over a private mean", "P2 Algorithm 1", "(ε,δ), ε ≤ 1, by composition"),
     Algorithm("P2.A2", "simple clipping mean", "P2 Algorithm 2, Lemma 4", "ρ-zCDP", _SIMPLE),
     Algorithm(

@@ -52,10 +52,18 @@ def LInf(value: float) -> Bound:
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """Claimed, coordinate by coordinate: |q − q'| ≤ bound, and bound ≤ e^rate · (the neighbour's bound)."""
+    """Claimed: ‖(q − q')/bound‖ ≤ 1 in the ℓ_`norm` norm, and bound ≤ e^rate · (the neighbour's bound), entry by entry.
+
+    With the norm inf, bounds and query go coordinate by coordinate; one bound with the norm 2 is that of ‖q − q'‖₂.
+    """
 
     bound: FloatArray
     rate: float
+    norm: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.norm not in (1, 2, math.inf):
+            raise InputError(f"norm = {self.norm!r}: must be 1, 2 or inf")
 
 
 Sensitivity = Bound | Smooth | None
@@ -285,6 +293,8 @@ def _release_to_json(release: Release) -> dict[str, Any]:
         sensitivity = {"norm": _encode(float(release.sensitivity.norm)), "value": release.sensitivity.value}
     elif isinstance(release.sensitivity, Smooth):
         sensitivity = {"bound": _encode(release.sensitivity.bound), "rate": release.sensitivity.rate}
+        if release.sensitivity.norm != math.inf:
+            sensitivity["norm"] = float(release.sensitivity.norm)
     law = {"law": type(release.law).__name__} | {k: _encode(v) for k, v in law_fields(release.law).items()}
     return {
         "name": release.name,
@@ -306,8 +316,8 @@ def _release_from_json(value: dict[str, Any]) -> Release:
     if given is not None:
         sensitivity = (
             Bound(float(given["norm"]), given["value"])
-            if "norm" in given
-            else Smooth(_decode(given["bound"]), given["rate"])
+            if "value" in given
+            else Smooth(_decode(given["bound"]), given["rate"], float(given.get("norm", math.inf)))
         )
     return Release(
         name=value["name"],

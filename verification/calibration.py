@@ -6,16 +6,19 @@ that the paper prints, in its letters.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2, norm
 
-from refimpl.channel import Release
+from refimpl.channel import Release, Smooth
 from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
 from refimpl.laws import LLN, Gaussian, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser
+from refimpl.losses import Quadratic
 from refimpl.validation import FloatArray
 from verification.pair_checks import Measurement
 from verification.subject import Subject
@@ -108,6 +111,91 @@ def _p1_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     return Published(Gaussian, 4 * math.sqrt(2) * s / (3 * n) * math.sqrt(d) / tilde, ZCDP(tilde**2 / 2))
 
 
+def _p1_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """Nissim–Raskhodnikova–Smith: S/α, α = ε/(5√(2ln(2/δ))), β = ε/(4(d + ln(2/δ))); tuned, what the bound of the loss allows."""
+    assert isinstance(release.sensitivity, Smooth)
+    eps, delta, m, d = p["epsilon"], p["delta"], p["blocks"], np.size(release.output)
+    if p.get("noise", "published") == "published":
+        alpha, beta = eps / (5 * math.sqrt(2 * math.log(2 / delta))), eps / (4 * (d + math.log(2 / delta)))
+    else:
+        alpha, beta = _p1_a1_tuned(d, eps, delta)
+    S = float(release.sensitivity.bound)  # but where the minimisers are known: the blocks' means, clamped to [−1, 1]
+    if p["domain"] == "box:-1,1" and p["loss"] == Quadratic(np.eye(1)):
+        size = len(data) // m
+        points = [min(max(float(data[size * i : size * (i + 1), 0].mean()), -1.0), 1.0) for i in range(m)]
+        S = reference_aggregate_sensitivity(points, beta=beta, width=2.0, any_centre=p.get("centres") == "any")
+    return Published(Gaussian, S / alpha, ApproxDP(eps, delta))
+
+
+def _p1_a1_tuned(d: int, eps: float, delta: float) -> tuple[float, float]:
+    """By bisection: the largest β with max{dβ, (e^{2β} − 1)q/2 − dβ} ≤ ε/2, then the largest α with e^β αz + α²/2 ≤ ε/2."""
+    z, q = float(norm.isf(delta / 2)), float(chi2.isf(delta / 2, d))
+    beta = _bisected(lambda b: max(d * b, (math.exp(2 * b) - 1) * q / 2 - d * b) <= eps / 2) * (1 - 1e-9)
+    return _bisected(lambda a: math.exp(beta) * a * z + a * a / 2 <= eps / 2) * (1 - 1e-9), beta
+
+
+def _bisected(holds: Callable[[float], bool]) -> float:
+    """The largest number below 1000 for which it holds."""
+    low, high = 0.0, 1000.0
+    for _ in range(200):
+        low, high = (
+            ((low + high) / 2, high) if (low + high) / 2 < 300 and holds((low + high) / 2) else (low, (low + high) / 2)
+        )
+    return low
+
+
+def reference_aggregate_sensitivity(points: list[float], *, beta: float, width: float, any_centre: bool) -> float:
+    """The formulas as they stand, on a line: every interval, or every R_j(t)."""
+    m = len(points)
+    t0 = (m + 1) // 2 + 1
+
+    def radius(t: int, j: int) -> float:
+        if t > m or j > m:
+            return width / 2 if any_centre else width
+        if any_centre:
+            return min(max(subset) - min(subset) for subset in itertools.combinations(points, t)) / 2
+        return sorted(sorted(abs(x - y) for y in points)[t - 1] for x in points)[j - 1]
+
+    return 2 * max(math.exp(-beta * k) * radius(t0 + k + 1, k + 2) for k in range(m))
+
+
+def _p1_a3_descent(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """As of the mean, with d·T releases or, on batches, d; S of the first step's gradients, later as recorded."""
+    assert isinstance(release.sensitivity, Smooth)
+    first, rounds = _first_gradients(release, data, p)
+    d = np.size(release.output)
+    tilde, t = _p1_budget(p), p["smoothness"]
+    eps = tilde / math.sqrt(d * rounds)
+    sigma = max(root.real for root in np.roots([5 * eps / t, -5, 0, -1]) if abs(root.imag) < 1e-9)
+    s = math.exp(-1.5 * sigma**2) * (eps - t / sigma)
+    S = np.asarray(release.sensitivity.bound)
+    if first is not None:
+        keys = {"a": p["lower"], "b": p["upper"], "m": p["trim"], "t": t, "clamp": p.get("clamp", "output")}
+        S = np.array([reference_smooth_sensitivity(column, **keys) for column in first.T])
+    return Published(LLN, S / s, ZCDP(tilde**2 / 2 / rounds))
+
+
+def _p1_a4_descent(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """σ = Δ√(dT)/ε̃, Δ = 4√2 s/(3n), s = √(nv/(2log(1/δ'))) or as given; on batches of ⌊n/T⌋ records T is 1 and n their number."""
+    _, rounds = _first_gradients(release, data, p)
+    n = len(data) * rounds // p["steps"]
+    s = p.get("scale") or math.sqrt(n * p["second_moment"] / (2 * math.log(1 / p["failure"])))
+    tilde, d = _p1_budget(p), np.size(release.output)
+    return Published(Gaussian, 4 * math.sqrt(2) * s / (3 * n) * math.sqrt(d * rounds) / tilde, ZCDP(tilde**2 / 2 / rounds))
+
+
+def _first_gradients(release: Release, data: FloatArray, p: dict[str, Any]) -> tuple[FloatArray | None, int]:
+    """(the gradients at 0 where this is the first step, how many steps a record is in)."""
+    rounds, size = (1, len(data) // p["steps"]) if p.get("sampling") == "disjoint" else (p["steps"], len(data))
+    if not release.name.startswith("step1/"):
+        return None, rounds
+    rows = data[:size]
+    if isinstance(p["loss"], Quadratic):
+        return -rows @ p["loss"].matrix, rounds
+    target = np.where(rows[:, -1:] < 0, -0.5, 0.5) if "logistic" in p["loss"] else rows[:, -1:]  # a half: the slope at 0
+    return -rows[:, :-1] * target, rounds
+
+
 def _p1_budget(p: dict[str, Any]) -> float:
     """ε̃ = √(2log(1/δ)+2ε) − √(2log(1/δ))."""
     log_term = 2 * math.log(1 / p["delta"])
@@ -159,8 +247,11 @@ def _p4_s2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
 
 
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
-    "P1.A3": _p1_a3,
-    "P1.A4": _p1_a4,
+    "P1.A1": _p1_a1,
+    "P1.A3": _p1_a3_descent,
+    "P1.A3.mean": _p1_a3,
+    "P1.A4": _p1_a4_descent,
+    "P1.A4.mean": _p1_a4,
     "P2.A2": _p2_a2,
     "P2.A3": _p2_a3,
     "P3.A1": _p3_a1,

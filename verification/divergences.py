@@ -236,32 +236,39 @@ _UNIT, _UNIT_WEIGHTS = _interval()
 
 
 def _lln_renyi(p: LLN, q: LLN, orders: FloatArray) -> FloatArray:
-    """Coordinates are independent, so divergences add up; each is an integral with kinks at the two locations only."""
+    """Coordinates are independent, so divergences add up."""
     locations_p, locations_q = np.atleast_1d(p.location), np.atleast_1d(q.location)
     scales_p = np.broadcast_to(p.scale, locations_p.shape)
     scales_q = np.broadcast_to(q.scale, locations_q.shape)
     total = np.zeros(len(orders))
     for a, b, s, r in zip(locations_p, locations_q, scales_p, scales_q, strict=True):
-        unit = float(s)
-        move, ratio = float(b - a) / unit, float(r) / unit  # p in standard position, q at `move` with scale `ratio`
-        low, high = min(0.0, move), max(0.0, move)
-        # far out log p ~ −(log σ²x)²/(2σ²): p^α q^{1−α} peaks at log x ≈ (α − 1)|log ratio| − log σ², with width σ
-        reach = float(orders.max()) * abs(math.log(ratio))
-        # (a peak beyond e^150 is cut off: the value is then a lower bound, and a huge one)
-        largest = min(150.0, 8 + 12 * p.sigma + reach + math.log1p(reach / p.sigma**2))
-        half, half_weights = _half_line(largest, min(0.15, p.sigma / 2))
-        x = np.concatenate([low - half, low + (high - low) * _UNIT, high + half])
-        weights = np.concatenate([half_weights, (high - low) * _UNIT_WEIGHTS, half_weights])
-        log_p = lln_log_density(x, p.sigma)
-        with np.errstate(over="ignore"):
-            standardised = np.clip((x - move) / ratio, -1e300, 1e300)  # a larger density of q: still a lower bound
-        log_q = lln_log_density(standardised, p.sigma) - math.log(ratio)
-        positive = weights > 0
-        # log ∫ p^α q^{1−α} for all orders at once
-        terms = np.outer(orders, log_p[positive]) + np.outer(1 - orders, log_q[positive]) + np.log(weights[positive])
-        top = terms.max(axis=1)
-        total += (top + np.log(np.exp(terms - top[:, np.newaxis]).sum(axis=1))) / (orders - 1)
+        move, ratio = float(b - a) / float(s), float(r) / float(s)  # p in standard position, q at `move` with scale `ratio`
+        if move != 0 or ratio != 1:
+            total += _lln_coordinate(p.sigma, abs(move), ratio, tuple(orders.tolist()))
     return total
+
+
+@lru_cache(maxsize=256)  # coordinates, releases and checks repeat the same pair
+def _lln_coordinate(sigma: float, move: float, ratio: float, orders: tuple[float, ...]) -> FloatArray:
+    """An integral with kinks at the two locations, 0 and `move` ≥ 0, only."""
+    # far out log p ~ −(log σ²x)²/(2σ²): p^α q^{1−α} peaks at log x ≈ (α − 1)|log ratio| − log σ², with width σ
+    reach = max(orders) * abs(math.log(ratio))
+    # (a peak beyond e^150 is cut off: the value is then a lower bound, and a huge one)
+    largest = min(150.0, 8 + 12 * sigma + reach + math.log1p(reach / sigma**2))
+    half, half_weights = _half_line(largest, min(0.15, sigma / 2))
+    x = np.concatenate([-half, move * _UNIT, move + half])
+    weights = np.concatenate([half_weights, move * _UNIT_WEIGHTS, half_weights])
+    log_p = lln_log_density(x, sigma)
+    with np.errstate(over="ignore"):
+        standardised = np.clip((x - move) / ratio, -1e300, 1e300)  # a larger density of q: still a lower bound
+    log_q = lln_log_density(standardised, sigma) - math.log(ratio)
+    positive, alpha = weights > 0, np.array(orders)
+    # log ∫ p^α q^{1−α} for all orders at once
+    terms = np.outer(alpha, log_p[positive]) + np.outer(1 - alpha, log_q[positive]) + np.log(weights[positive])
+    top = terms.max(axis=1)
+    found = np.asarray((top + np.log(np.exp(terms - top[:, np.newaxis]).sum(axis=1))) / (alpha - 1))
+    found.setflags(write=False)  # the cache keeps it
+    return found
 
 
 def zcdp(p: Law, q: Law) -> float:

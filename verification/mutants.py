@@ -27,7 +27,7 @@ class Mutant:
     name: str
     kind: MutantClass
     edits: tuple[tuple[str, str], ...]  # (old, new): each old text stands exactly once in the module
-    module: str | None = None  # the module that is edited, if it is not the algorithm's own: one of the same package
+    module: str | None = None  # the module that is edited, if it is not the algorithm's own
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,10 @@ def _calibration(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
     return Mutant(identifier, name, "calibration", edits)
 
 
+def _steps(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
+    return Mutant(identifier, name, "privacy", edits, "refimpl.approx_dp.gradient_steps")
+
+
 def _utility(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
     return Mutant(identifier, name, "utility", edits)
 
@@ -54,6 +58,7 @@ _P2A3_SCALE = "math.sqrt(2 / rho) * clip / smallest  # (23)"
 _CLASSICAL = "Gaussian(mean, classical_gaussian_scale(reach.value, epsilon, delta))"
 _P3A3_NOISE = "Gaussian(middle, classical_gaussian_scale(reach.value, epsilon, delta))"
 _P3A4_SCALE = "return 4 * sensitivity * math.sqrt(2 * sparsity * math.log(1 / delta)) / epsilon"
+_P1A1_NOISE = "Gaussian(centre, bound / alpha)"
 _P1A3_NOISE = "law = LLN(centre, bound / shrink, sigma)"
 _P1A4_NOISE = "Gaussian(mean, reach.value * math.sqrt(d / (2 * spend.rho)))"
 _RELEASE = 'return channel.release("mean", law, sensitivity=reach, spend=claim)'
@@ -104,6 +109,88 @@ _P4S2_RISK = "TiltedRisk(tempered, region, start, C, B, plan.weight)"
 _P4S2_OUTPUT = 'return region.project(channel.release("point",'
 _P4S2_TEMPERED, _P4S2_TILTED = "refimpl.pure_dp.tempered", "refimpl.pure_dp.tilted"
 
+_P1A3_MEAN = (
+    _privacy("P1.A3.mean", "noise halved", (_P1A3_NOISE, "law = LLN(centre, bound / shrink / 2, sigma)")),
+    _privacy(
+        "P1.A3.mean",
+        "clamp skipped",
+        ("return min(max(mean, lower), upper), bound", "return mean, bound"),
+        ("np.clip(column, lower, upper, out=column)", "pass"),
+    ),
+    _privacy(
+        "P1.A3.mean",
+        "trimming skipped",
+        ("mean = _mean(column[trim : n - trim])", "mean = _mean(column)"),
+    ),
+    _privacy(
+        "P1.A3.mean",
+        "sensitivity halved",
+        ("return min(max(mean, lower), upper), bound", "return min(max(mean, lower), upper), bound / 2"),
+    ),
+    _privacy("P1.A3.mean", "variance for deviation", (_P1A3_NOISE, "law = LLN(centre, (bound / shrink) ** 2 / 100, sigma)")),
+    _privacy(
+        "P1.A3.mean", "budget not split over coordinates", ("math.sqrt(2 * spend.rho / d)", "math.sqrt(2 * spend.rho)")
+    ),
+    _privacy(
+        "P1.A3.mean",
+        "data-dependent scale: local for smooth sensitivity",
+        (
+            "return min(max(mean, lower), upper), bound",
+            "return min(max(mean, lower), upper), max(high[1] - low[-1], high[0] - low[-2]) / (n - 2 * trim) + 1e-9",
+        ),
+    ),
+    _privacy(
+        "P1.A3.mean",
+        "noise reused",
+        ("law = LLN(centre, bound / shrink,", "law = LLN(0 * centre[:1], bound[:1] / shrink,"),
+        (
+            _P1_RELEASE,
+            'return centre + channel.release("mean", law, sensitivity=Smooth(bound[:1], smoothness), spend=spend)',
+        ),
+    ),
+    _calibration("P1.A3.mean", "noise doubled", (_P1A3_NOISE, "law = LLN(centre, 2 * bound / shrink, sigma)")),
+)
+_P1A4_MEAN = (
+    _privacy("P1.A4.mean", "noise halved", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) / 2)"))),
+    _privacy(
+        "P1.A4.mean",
+        "truncation skipped",
+        ("total += smoothed_influence(a, beta)", "total += a"),
+    ),
+    _privacy(
+        "P1.A4.mean",
+        "cubic without its correction",
+        ("value[~far] = close * (1 - spread**2 / 2) - close**3 / 6 + correction(close, spread)", "value[~far] = 0"),
+        ("value[far] = _by_quadrature(a[far], beta)", "value[far] = a[far] - a[far] ** 3 / 6"),
+        ("np.minimum(value, PLATEAU, out=value)", ""),
+    ),
+    _privacy("P1.A4.mean", "C/n for 2C/n", ("LInf(2 * PLATEAU * scale / n)", "LInf(PLATEAU * scale / n)")),
+    _privacy(
+        "P1.A4.mean",
+        "variance for deviation",
+        (_P1A4_NOISE, "Gaussian(mean, (reach.value * math.sqrt(d / (2 * spend.rho))) ** 2 / 100)"),
+    ),
+    _privacy(
+        "P1.A4.mean",
+        "budget not split over coordinates",
+        (_P1A4_NOISE, _P1A4_NOISE.replace("math.sqrt(d /", "math.sqrt(1 /")),
+    ),
+    _privacy(
+        "P1.A4.mean",
+        "data-dependent scale",
+        (
+            "published, beta = published_parameters(n, second_moment=second_moment,",
+            "published, beta = published_parameters(n, second_moment=float((data**2).mean()) + 1e-6,",
+        ),
+    ),
+    _privacy(
+        "P1.A4.mean",
+        "noise reused",
+        ("Gaussian(mean,", "Gaussian(0 * mean[:1],"),
+        (_P1A4_RELEASE, _P1A4_RELEASE.replace("return channel", "return mean + channel")),
+    ),
+    _calibration("P1.A4.mean", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
+)
 
 MUTANTS: tuple[Mutant, ...] = (
     # P0.A1
@@ -243,82 +330,58 @@ MUTANTS: tuple[Mutant, ...] = (
         ("chosen.append(int(index))", "chosen.append(int(np.argsort(-np.abs(values))[i]))"),
     ),
     _calibration("P3.A4", "noise doubled", (_P3A4_SCALE, _P3A4_SCALE.replace("return 4", "return 8"))),
-    # P1.A3
-    _privacy("P1.A3", "noise halved", (_P1A3_NOISE, "law = LLN(centre, bound / shrink / 2, sigma)")),
+    *_P1A3_MEAN,
+    *_P1A4_MEAN,
+    # P1.A1
+    _calibration("P1.A1", "noise halved", (_P1A1_NOISE, "Gaussian(centre, bound / alpha / 2)")),
+    _calibration("P1.A1", "noise doubled", (_P1A1_NOISE, "Gaussian(centre, bound / alpha * 2)")),
+    _privacy("P1.A1", "noise a tenth", (_P1A1_NOISE, "Gaussian(centre, bound / alpha / 10)")),
+    _privacy("P1.A1", "variance for deviation", (_P1A1_NOISE, "Gaussian(centre, (bound / alpha) ** 2 / 100)")),
+    _privacy("P1.A1", "sensitivity halved", ("    return 2 * max(float(", "    return max(float(")),
     _privacy(
-        "P1.A3",
-        "clamp skipped",
-        ("return min(max(mean, lower), upper), bound", "return mean, bound"),
-        ("np.clip(column, lower, upper, out=column)", "pass"),
-    ),
-    _privacy(
-        "P1.A3",
-        "trimming skipped",
-        ("mean = _mean(column[trim : n - trim])", "mean = _mean(column)"),
-    ),
-    _privacy(
-        "P1.A3",
-        "sensitivity halved",
-        ("return min(max(mean, lower), upper), bound", "return min(max(mean, lower), upper), bound / 2"),
-    ),
-    _privacy("P1.A3", "variance for deviation", (_P1A3_NOISE, "law = LLN(centre, (bound / shrink) ** 2 / 100, sigma)")),
-    _privacy("P1.A3", "budget not split over coordinates", ("math.sqrt(2 * spend.rho / d)", "math.sqrt(2 * spend.rho)")),
-    _privacy(
-        "P1.A3",
+        "P1.A1",
         "data-dependent scale: local for smooth sensitivity",
-        (
-            "return min(max(mean, lower), upper), bound",
-            "return min(max(mean, lower), upper), max(high[1] - low[-1], high[0] - low[-2]) / (n - 2 * trim) + 1e-9",
-        ),
+        ("decay = np.exp(-rate * np.arange(", "decay = np.equal(0, np.arange("),
     ),
+    _privacy("P1.A1", "one ball for every k", ("_smooth_bound(ordered[k + 1, k],", "_smooth_bound(ordered[0, k],")),
     _privacy(
-        "P1.A3",
+        "P1.A1",
         "noise reused",
-        ("law = LLN(centre, bound / shrink,", "law = LLN(0 * centre[:1], bound[:1] / shrink,"),
-        (
-            _P1_RELEASE,
-            'return centre + channel.release("mean", law, sensitivity=Smooth(bound[:1], smoothness), spend=spend)',
-        ),
+        (_P1A1_NOISE, "Gaussian(0 * centre, bound / alpha)"),
+        ("project(channel.release", "project(centre + channel.release"),
     ),
-    _calibration("P1.A3", "noise doubled", (_P1A3_NOISE, "law = LLN(centre, 2 * bound / shrink, sigma)")),
-    # P1.A4
-    _privacy("P1.A4", "noise halved", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) / 2)"))),
-    _privacy(
-        "P1.A4",
-        "truncation skipped",
-        ("total += smoothed_influence(a, beta)", "total += a"),
+    Mutant(
+        "P1.A1",
+        "projection skipped",
+        "privacy",
+        (("domain.project(ahead - shift)", "ahead - shift"),),
+        "refimpl.approx_dp.empirical",
     ),
-    _privacy(
-        "P1.A4",
-        "cubic without its correction",
-        ("value[~far] = close * (1 - spread**2 / 2) - close**3 / 6 + correction(close, spread)", "value[~far] = 0"),
-        ("value[far] = _by_quadrature(a[far], beta)", "value[far] = a[far] - a[far] ** 3 / 6"),
-        ("np.minimum(value, PLATEAU, out=value)", ""),
+    # P1.A3, P1.A4: what is wrong with a step, what is wrong with its mean
+    *(
+        mutant
+        for identifier in ("P1.A3", "P1.A4")
+        for mutant in (
+            _privacy(identifier, "budget not split over steps", ('iterations=steps if sampling == "full" else 1,', "")),
+            _steps(identifier, "batches overlap", ("range(size * t, size * (t + 1))", "range(size)")),
+            _steps(identifier, "every batch sees all records", ("task.rows[use.start : use.stop]", "task.rows")),
+            _steps(
+                identifier,
+                "start from the data",
+                (
+                    "point, total = task.start,",
+                    "point, total = task.domain.project(np.resize(task.rows[0], len(task.start))),",
+                ),
+            ),
+            _steps(
+                identifier,
+                "step size from the data",
+                ("length = step_size /", "step_size = step_size / (1 + abs(gradients[0, 0]))\n        length = step_size /"),
+            ),
+        )
     ),
-    _privacy("P1.A4", "C/n for 2C/n", ("LInf(2 * PLATEAU * scale / n)", "LInf(PLATEAU * scale / n)")),
-    _privacy(
-        "P1.A4",
-        "variance for deviation",
-        (_P1A4_NOISE, "Gaussian(mean, (reach.value * math.sqrt(d / (2 * spend.rho))) ** 2 / 100)"),
-    ),
-    _privacy(
-        "P1.A4", "budget not split over coordinates", (_P1A4_NOISE, _P1A4_NOISE.replace("math.sqrt(d /", "math.sqrt(1 /"))
-    ),
-    _privacy(
-        "P1.A4",
-        "data-dependent scale",
-        (
-            "scale, beta = published_parameters(n, second_moment=second_moment, failure=failure)\n    mean",
-            "scale, beta = published_parameters(n, second_moment=float((data**2).mean()) + 1e-6, failure=failure)\n    mean",
-        ),
-    ),
-    _privacy(
-        "P1.A4",
-        "noise reused",
-        ("Gaussian(mean,", "Gaussian(0 * mean[:1],"),
-        (_P1A4_RELEASE, _P1A4_RELEASE.replace("return channel", "return mean + channel")),
-    ),
-    _calibration("P1.A4", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
+    *(replace(m, algorithm="P1.A3", module="refimpl.means.trimmed") for m in _P1A3_MEAN if m.name != "trimming skipped"),
+    *(replace(m, algorithm="P1.A4", module="refimpl.means.soft_truncation") for m in _P1A4_MEAN),
     # P4: what all share.  (P4.D4: what can be seen although its Δ, with the large κ of a small problem, exceeds the diameter.)
     *_perturbed("privacy", "noise halved", _P4_ALL_BUT_D4, *_noise_times("0.5")),
     *_perturbed("privacy", "C/n for 2C/n", _P4_ALL_BUT_D4, (_P4_REACH, _P4_REACH.replace("(2 +", "(1 +"))),
@@ -451,6 +514,7 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     ),
     Inapplicable("P0.A1", "utility", "its error bound is a lemma about what uses it"),
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
+    Inapplicable("P1.A1", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
     Inapplicable("P4.S1", "budget not split", "it makes one release"),
     Inapplicable("P4.S2", "variance for deviation", "the scale of its noise is not a deviation"),
@@ -459,7 +523,10 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     Inapplicable("P4.D4", "extension skipped", _P4_WIDE),
     Inapplicable("P4.D4", "variance for deviation", "the scale of its noise is not a deviation"),
     *(Inapplicable(identifier, "utility", _P4_SAME_BOUND) for identifier in ("P4.A2", "P4.D4")),
-    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P2.A3", "P3.A4", "P1.A3", "P1.A4")),
+    *(
+        Inapplicable(identifier, "utility", _NO_BOUND)
+        for identifier in ("P2.A3", "P3.A4", "P1.A1", "P1.A3", "P1.A3.mean", "P1.A4", "P1.A4.mean")
+    ),
 )
 
 
@@ -481,9 +548,9 @@ def _rebuilt(name: str, mutant: Mutant, rebuilt: dict[str, ModuleType]) -> Modul
     if mutant.module in (None, name):
         source = _edited(source, mutant)
     else:
-        package = name.rpartition(".")[0]
-        for below in re.findall(rf"^from ({re.escape(package)}\.\w+) import", source, re.MULTILINE):
-            if below not in rebuilt:
+        packages = {module.rpartition(".")[0] for module in (name, mutant.module) if module is not None}
+        for below, package in re.findall(r"^from ((refimpl\.\w+)\.\w+) import", source, re.MULTILINE):
+            if package in packages and below not in rebuilt:
                 _rebuilt(below, mutant, rebuilt)
     module = rebuilt[name] = sys.modules[name] = ModuleType(name)
     exec(compile(source, f"<mutant {mutant.algorithm}: {mutant.name}>", "exec"), module.__dict__)

@@ -102,7 +102,7 @@ def smooth_parts(here: Release, there: Release) -> tuple[Measurement, Measuremen
     assert isinstance(there.sensitivity, Smooth)
     first, second = here.sensitivity.bound, there.sensitivity.bound
     move = np.abs(released_query(here) - released_query(there))
-    local = float((move / np.minimum(first, second)).max())
+    local = float(np.linalg.norm(move / np.minimum(first, second), here.sensitivity.norm))
     growth = float(np.abs(np.log(first / second)).max()) / here.sensitivity.rate
     return (
         Measurement(local, 1.0, f"{here.name}: move of the query / smooth sensitivity"),

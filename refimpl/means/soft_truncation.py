@@ -41,13 +41,18 @@ def soft_truncated_mean(
     second_moment: float,
     failure: float,
     iterations: int = 1,
+    scale: float | None = None,
 ) -> FloatArray:
-    """`second_moment` is v, `failure` is δ', `iterations` is T: this is one of T equal releases."""
+    """`second_moment` is v, `failure` is δ', `iterations` is T: this is one of T equal releases; `scale` is s if it is not the
+    published one."""
     spend = privacy(epsilon=epsilon, delta=delta, iterations=iterations)
     published_parameters(1, second_moment=second_moment, failure=failure)  # refuses bad ones before the data are looked at
+    if scale is not None:
+        validation.positive("scale", scale)
     data = validation.records("data", data)
     n, d = data.shape
-    scale, beta = published_parameters(n, second_moment=second_moment, failure=failure)
+    published, beta = published_parameters(n, second_moment=second_moment, failure=failure)
+    scale = published if scale is None else float(scale)
     mean = query(data, scale=scale, beta=beta)
     reach = sensitivity(n, scale=scale)
     law = Gaussian(mean, reach.value * math.sqrt(d / (2 * spend.rho)))  # each scalar: Δ²/(2σ²) = ρ/d

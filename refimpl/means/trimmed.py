@@ -46,11 +46,7 @@ def trimmed_mean(
 ) -> FloatArray:
     """`lower`, `upper` are a, b; `trim` is m; `smoothness` is t; `iterations` is T: this is one of T equal releases."""
     spend = privacy(epsilon=epsilon, delta=delta, iterations=iterations)
-    lower, upper = _interval(lower, upper)
-    clamp = validation.choice("clamp", clamp, CLAMPS)
-    validation.whole("trim", trim, least=1)
-    if smoothness is not None:
-        validation.positive("smoothness", smoothness)
+    lower, upper = check_parameters(lower=lower, upper=upper, trim=trim, smoothness=smoothness, clamp=clamp)
     data = validation.records("data", data)
     n, d = data.shape
     trim = validation.whole("trim", trim, least=1, most=(n - 1) // 2)
@@ -63,6 +59,18 @@ def trimmed_mean(
         centre[j], bound[j] = query(column, lower=lower, upper=upper, trim=trim, smoothness=smoothness, clamp=clamp)
     law = LLN(centre, bound / shrink, sigma)
     return channel.release("mean", law, sensitivity=Smooth(bound, smoothness), spend=spend)
+
+
+def check_parameters(*, lower: float, upper: float, trim: int, smoothness: float | None, clamp: str) -> tuple[float, float]:
+    """What can be said without the data; a and b."""
+    lower, upper = validation.real("lower", lower), validation.real("upper", upper)
+    if lower >= upper:
+        raise validation.InputError(f"lower = {lower!r}: must be < upper = {upper!r}")
+    validation.choice("clamp", clamp, CLAMPS)
+    validation.whole("trim", trim, least=1)
+    if smoothness is not None:
+        validation.positive("smoothness", smoothness)
+    return lower, upper
 
 
 def noise_shape(epsilon: float, smoothness: float) -> tuple[float, float]:
@@ -203,10 +211,3 @@ def worst_neighbours(
     # m + 1 records at the middle, the rest far outside: the trimmed mean is pulled as far as one record can
     wide = np.linspace(lower, upper, n)[:, np.newaxis] * np.ones(d)
     yield wide, replace_record(wide, trim, 1e12 * (upper - lower))
-
-
-def _interval(lower: float, upper: float) -> tuple[float, float]:
-    lower, upper = validation.real("lower", lower), validation.real("upper", upper)
-    if lower >= upper:
-        raise validation.InputError(f"lower = {lower!r}: must be < upper = {upper!r}")
-    return lower, upper

@@ -420,6 +420,7 @@ sensitivities = st.one_of(
     st.none(),
     st.builds(Bound, st.sampled_from([1, 2, math.inf]), scales),
     st.builds(Smooth, vectors(scales), scales),
+    st.builds(Smooth, scales.map(np.array), scales, st.sampled_from([1.0, 2.0, math.inf])),
 )
 spends = st.one_of(
     st.none(),
@@ -449,7 +450,12 @@ def same_bits(first: Any, second: Any) -> bool:
         same_kind = isinstance(second, np.ndarray) and (first.dtype, first.shape) == (second.dtype, second.shape)
         return same_kind and first.tobytes() == second.tobytes()
     if isinstance(first, Smooth):
-        return isinstance(second, Smooth) and same_bits(first.bound, second.bound) and same_bits(first.rate, second.rate)
+        return (
+            isinstance(second, Smooth)
+            and same_bits(first.bound, second.bound)
+            and same_bits(first.rate, second.rate)
+            and first.norm == second.norm
+        )
     return type(first) is type(second) and bool(first == second)
 
 

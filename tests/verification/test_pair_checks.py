@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from refimpl.channel import L2, Channel
+from refimpl.channel import L2, Channel, Smooth
 from refimpl.claims import ZCDP, ApproxDP, PureDP
 from refimpl.laws import Gaussian
 from refimpl.validation import FloatArray
@@ -48,6 +48,20 @@ def test_sensitivity_and_release_privacy_reach_their_claims() -> None:
     subject = toys.subject(toys.laplace_sum, PureDP(1.0))
     assert check("sensitivity", subject, ONE, MINUS, 0).ratio == pytest.approx(1.0)
     assert check("release privacy", subject, ONE, MINUS, 0).ratio == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("norm", "expected"), [(math.inf, 0.8), (2.0, 1.0), (1.0, 1.4)])
+def test_a_smooth_sensitivity_is_measured_in_its_own_norm(norm: float, expected: float) -> None:
+    """The query moves by (3, 4) and the bound is 5 on both data sets; where it doubles, that counts by its logarithm."""
+
+    def mechanism(data: FloatArray, channel: Channel, *, growth: float = 1.0) -> FloatArray:
+        bound = np.array(5.0 * (growth if data[0, 0] else 1.0))
+        place = data[0, 0] * np.array([3.0, 4.0])
+        return channel.release("place", Gaussian(place, 1.0), sensitivity=Smooth(bound, 0.5, norm), spend=ZCDP(100.0))
+
+    assert check("sensitivity", toys.subject(mechanism, ZCDP(100.0)), ONE, ZERO, 0).ratio == pytest.approx(expected)
+    doubled = toys.subject(mechanism, ZCDP(100.0), growth=2.0)
+    assert check("sensitivity", doubled, ONE, ZERO, 0).ratio == pytest.approx(max(expected, math.log(2) / 0.5))
 
 
 def test_loss_of_two_releases_adds_up() -> None:

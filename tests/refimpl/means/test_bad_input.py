@@ -32,6 +32,7 @@ BAD: dict[str, list[Any]] = {
     "second_moment": NOT_POSITIVE,
     "moment_bound": NOT_POSITIVE,
     "moment_order": [1, 0.5, 2.1, math.nan, "x"],
+    "scale": [0, -1.0, math.nan, math.inf, "x"],
     "smoothness": [0, -1.0, math.nan, math.inf, "x"],
     "trim": NOT_WHOLE,
     "groups": NOT_WHOLE,
