@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from refimpl.approx_dp import descent, framework, median_descent, sparse
+from refimpl.approx_dp.framework import Fixed
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
 from refimpl.laws import Point
@@ -23,6 +25,8 @@ from refimpl.means import (
     trimmed,
     truncated,
 )
+from refimpl.means.median_of_means import truncated_median_of_means
+from refimpl.means.simple_clipping import simple_clipping_mean
 from refimpl.pure_dp import double, localise, population, single, structured
 from refimpl.pure_dp.plan import Phase, Plan
 from refimpl.validation import FloatArray
@@ -39,12 +43,19 @@ def _labelled(data: FloatArray) -> FloatArray:
     return np.column_stack([data[:, :-1], np.where(data[:, -1] < 0, -1.0, 1.0)])
 
 
+def _curved(data: FloatArray) -> FloatArray:
+    """The first half of the columns as curvatures: their sizes."""
+    curvatures, centres = np.hsplit(data, 2)
+    return np.hstack([np.abs(curvatures), centres])
+
+
 @dataclass(frozen=True)
 class Setting:
     """A size and parameters at which an algorithm is checked; public, chosen without any data.
 
     `admissible` turns any table into one that the algorithm accepts, record by record, and leaves such a table as it is.
     `effort` is the share of the usual number of searched pairs: less where a run takes milliseconds.
+    `refuted` is the erratum that says why the published claim fails here: what the checks find is expected.
     """
 
     n: int
@@ -52,6 +63,7 @@ class Setting:
     parameters: dict[str, Any]
     admissible: Callable[[FloatArray], FloatArray] = _unchanged
     effort: float = 1.0
+    refuted: str = ""
 
     def __str__(self) -> str:
         shown = {"n": self.n, "d": self.d, **self.parameters}
@@ -236,6 +248,69 @@ _POPULATION = Implementation(
     ),
 )
 
+# Affine losses have the records as gradients, in every step: what is worst for the estimator is worst in all steps at once.
+_STEEP = Quadratic(np.diag([1.0, 0.05]))
+_DESCENT_STEPS = {"domain": "ball:1", **_PRIVATE, "clip": 1.0, "learning_rate": 0.5}
+_UPDATING = {"loss": Quadratic(np.eye(1)), **_DESCENT_STEPS, "steps": 3, "estimator": "updating", "groups": 5}
+_DESCENT = Implementation(
+    descent,
+    "private_gradient_descent",
+    (
+        Setting(12, 3, {"loss": "affine", **_DESCENT_STEPS, "steps": 4}, effort=0.3),
+        Setting(8, 4, {"loss": "record-quadratic", **_DESCENT_STEPS, "steps": 3}, _curved, effort=0.2),
+        Setting(8, 3, {"loss": "logistic", **_DESCENT_STEPS, "steps": 3}, _labelled, effort=0.1),
+        Setting(12, 1, _UPDATING, effort=0.1),
+        Setting(12, 1, {**_UPDATING, "amplification": "none"}, effort=0.1),
+    ),
+    conditional="conditional_privacy",
+)
+_MEDIAN_STEPS = {"domain": "ball:1", **_PRIVATE, "learning_rate": 0.5, "truncation": 2.0}
+_DP_SCO = Implementation(
+    median_descent,
+    "dp_sco",
+    (
+        Setting(22, 2, {"loss": "affine", **_MEDIAN_STEPS, "steps": 3, "failure": 0.3}, effort=0.1),  # 11 groups
+        Setting(45, 2, {"loss": _STEEP, **_MEDIAN_STEPS, "steps": 2, "failure": 0.3, "convexity": "strong"}, effort=0.2),
+        Setting(
+            18,
+            1,
+            {"loss": "affine", **_MEDIAN_STEPS, "steps": 16, "failure": 0.25, "convexity": "strong", "reading": "printed"},
+            effort=0.5,
+            refuted="P3.Alg2.batch",
+        ),
+    ),
+)
+_SPARSE = Implementation(
+    sparse,
+    "sparse_optimisation",
+    (
+        # eight rounds, as for peeling itself
+        Setting(
+            10,
+            9,
+            {"loss": "affine", **_PRIVATE, "sparsity": 8, "steps": 2, "learning_rate": 2.0, "truncation": 1.0},
+            effort=0.1,
+        ),
+        Setting(
+            9,
+            2,
+            {"loss": _STEEP, **_PRIVATE, "sparsity": 1, "steps": 2, "learning_rate": 0.5, "truncation": 1.0, "radius": 1.0},
+            effort=0.2,
+        ),
+    ),
+)
+_CLIPPING = Fixed(simple_clipping_mean, {"clip": 1.0, "rho": 0.5})
+_MEDIANS = Fixed(truncated_median_of_means, {**_PRIVATE, "failure": 0.3, "truncation": 2.0})
+_FRAMEWORK_STEPS = {"domain": "ball:1", "steps": 2, "learning_rate": 0.5}
+_FRAMEWORK = Implementation(
+    framework,
+    "sco_framework",
+    (
+        Setting(8, 3, {"loss": "squared", **_FRAMEWORK_STEPS, "estimator": _CLIPPING}, effort=0.2),
+        Setting(45, 2, {"loss": "affine", **_FRAMEWORK_STEPS, "estimator": _MEDIANS, "batching": "disjoint"}, effort=0.2),
+    ),
+)
+
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
     Algorithm("P0.A2", "clipped regularised gradient method", "P0 Algorithm 2", "none (deterministic inner solver)"),
@@ -253,7 +328,9 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P1.A1", "sample-and-aggregate", "P1", "(ε,δ)"),
     Algorithm("P1.A3", "coordinate-wise trimmed mean with smooth sensitivity", "P1 Algorithm 3", "zCDP → (ε,δ)", _TRIMMED),
     Algorithm("P1.A4", "soft truncation mean", "P1 Algorithm 4", "zCDP → (ε,δ)", _SOFT),
-    Algorithm("P2.A1", "gradient-descent framework over a private mean", "P2 Algorithm 1", "(ε,δ), ε ≤ 1, by composition"),
+    Algorithm(
+        "P2.A1", "gradient-descent framework over a private mean", "P2 Algorithm 1", "(ε,δ), ε ≤ 1, by composition", _DESCENT
+    ),
     Algorithm("P2.A2", "simple clipping mean", "P2 Algorithm 2, Lemma 4", "ρ-zCDP", _SIMPLE),
     Algorithm(
         "P2.A3",
@@ -263,11 +340,11 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         _ITERATIVE,
     ),
     Algorithm("P3.A1", "one-dimensional truncated mean, DPODME_T", "P3 Algorithm 1", "(ε,δ)", _TRUNCATED),
-    Algorithm("P3.A2", "DP-SCO (convex: full batch; strongly convex: disjoint batches)", "P3 Algorithm 2", "(ε,δ)"),
+    Algorithm("P3.A2", "DP-SCO (convex: full batch; strongly convex: disjoint batches)", "P3 Algorithm 2", "(ε,δ)", _DP_SCO),
     Algorithm("P3.A3", "truncated median of means, DPHDME", "P3 Algorithm 3", "(ε,δ)", _MEDIAN),
     Algorithm("P3.A4", "peeling", "P3 Algorithm 4", "(ε,δ)", _PEELING),
-    Algorithm("P3.A5", "heavy-tailed private sparse optimisation", "P3 Algorithm 5", "(ε,δ)"),
-    Algorithm("P3.A6", "SCO framework over any mean estimator", "P3 Algorithm 6", "none"),
+    Algorithm("P3.A5", "heavy-tailed private sparse optimisation", "P3 Algorithm 5", "(ε,δ)", _SPARSE),
+    Algorithm("P3.A6", "SCO framework over any mean estimator", "P3 Algorithm 6", "none", _FRAMEWORK),
     Algorithm("P4.A1", "population localisation", "P4 Algorithm 1", "ε by disjoint data", _POPULATION),
     Algorithm("P4.A2", "output-perturbation localisation", "P4 Algorithm 2", "ε", _LOCALISE),
     Algorithm(

@@ -34,8 +34,9 @@ class Effort:
     runs: int
 
     def share(self, share: float) -> Effort:
-        """That much of each search."""
-        return replace(self, restarts=max(1, round(share * self.restarts)), steps=max(1, round(share * self.steps)))
+        """That much of each search and of each composition."""
+        counts = (max(1, round(share * count)) for count in (self.restarts, self.steps, self.transcripts))
+        return Effort(*counts, self.runs)
 
 
 QUICK = Effort(restarts=4, steps=120, transcripts=300, runs=100)
@@ -76,7 +77,7 @@ def _pair_findings(subject: Subject, seed: int, *, one_is_enough: bool = False) 
         if books.exceeds and one_is_enough:
             return
     worst: dict[str, tuple[Measurement, Pair]] = {}
-    pending = ["sensitivity"] if subject.claim is None else list(PAIR_CHECKS)
+    pending = [name for name in PAIR_CHECKS if subject.claim is not None or name != "transcript"]
     for pair in _pairs(subject, seed):
         compared = compare_or_say_why_not(subject, pair, seed)
         violated = []
@@ -114,7 +115,9 @@ def _finding(
         bound=measurement.bound,
         confidence=confidence,
         seed=seed,
-        detail=measurement.detail,
+        expected=measurement.exceeds and bool(subject.setting.refuted) and subject.mutant is None,
+        detail=measurement.detail
+        + (f"; known: {refuted}" if measurement.exceeds and (refuted := subject.setting.refuted) else ""),
         setting=str(subject.setting),
         witness=witness_of(subject, name, seed, pair=pair, runs=runs) if measurement.exceeds else None,
     )
@@ -124,7 +127,7 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
     """Sensitivity (given pairs, then search), every release's privacy, the transcript, the channel, the ledger."""
     yield from _pair_findings(subject, seed)
     if isinstance(subject.checked_claim, ApproxDP):
-        yield from _composition(subject, seed, effort)
+        yield from _composition(subject, seed, effort.share(subject.setting.effort))
     share = subject.setting.effort
     searches = effort.share(share)
     attained = search_sensitivity(subject, seed=seed, restarts=searches.restarts, steps=searches.steps, starts=share)
@@ -169,7 +172,11 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
     assert entry.implementation is not None
     for index, _ in enumerate(entry.implementation.settings):
         subject = subject_of(entry.id, index, implementation=entry.implementation)
-        yield from privacy_findings(subject, task_seed(seed, entry.id, index), effort)
+        found = list(privacy_findings(subject, task_seed(seed, entry.id, index), effort))
+        yield from found
+        if subject.setting.refuted and not any(finding.status == "violated" for finding in found):
+            said = f"{subject.setting.refuted} says that the claim fails here, and no check does"
+            yield Finding(entry.id, "refutation", "violated", detail=said, setting=str(subject.setting))
         if entry.id in PUBLISHED:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
     if entry.id in utility.BOUNDS:
@@ -213,8 +220,10 @@ def judge_mutant(candidate: mutants.Mutant, seed: int, effort: Effort = QUICK) -
 def _mutant_findings(
     candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
 ) -> Iterator[list[Finding]]:
-    """Setting by setting."""
-    for index, _ in enumerate(implementation.settings):
+    """Setting by setting, but for those where the published algorithm fails, too."""
+    for index, setting in enumerate(implementation.settings):
+        if setting.refuted:
+            continue
         subject = subject_of(candidate.algorithm, index, implementation=implementation, mutant=candidate.name)
         key = task_seed(seed, candidate.algorithm, candidate.name, index)
         if candidate.kind == "utility":

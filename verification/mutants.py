@@ -27,7 +27,7 @@ class Mutant:
     name: str
     kind: MutantClass
     edits: tuple[tuple[str, str], ...]  # (old, new): each old text stands exactly once in the module
-    module: str | None = None  # the module that is edited, if it is not the algorithm's own: one of the same package
+    module: str | None = None  # the module that is edited, if it is not the algorithm's own
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _utility("P3.A1", "shifted", ("truncated_mean_of(data, bound)", "truncated_mean_of(data, bound) + bound")),
     # P3.A3
     _privacy("P3.A3", "noise halved", (_P3A3_NOISE, _P3A3_NOISE.replace("delta))", "delta) / 2)"))),
-    _privacy("P3.A3", "truncation skipped", ("truncated_mean_of(group, truncation)", "group.mean(axis=0)")),
+    _privacy("P3.A3", "truncation skipped", ("group_starts(n, groups), truncation)", "group_starts(n, groups), np.inf)")),
     _privacy("P3.A3", "C/n for 2C/n", ("L2(2 * truncation", "L2(truncation")),
     _privacy("P3.A3", "variance for deviation", (_P3A3_NOISE, _P3A3_NOISE.replace("delta))", "delta) ** 2 / 10)"))),
     _privacy("P3.A3", "budget not split over coordinates", ("math.sqrt(d) / (n // groups)", "1 / (n // groups)")),
@@ -419,8 +419,9 @@ def _rebuilt(name: str, mutant: Mutant, rebuilt: dict[str, ModuleType]) -> Modul
     if mutant.module in (None, name):
         source = _edited(source, mutant)
     else:
-        package = name.rpartition(".")[0]
-        for below in re.findall(rf"^from ({re.escape(package)}\.\w+) import", source, re.MULTILINE):
+        packages = {published.rpartition(".")[0] for published in (name, mutant.module or name)}
+        pattern = "|".join(re.escape(package) for package in sorted(packages))
+        for below in re.findall(rf"^from ((?:{pattern})\.\w+) import", source, re.MULTILINE):
             if below not in rebuilt:
                 _rebuilt(below, mutant, rebuilt)
     module = rebuilt[name] = sys.modules[name] = ModuleType(name)

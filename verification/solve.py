@@ -85,11 +85,11 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 
 def _implementation(identifier: str) -> Implementation:
-    usable = [a for a in ALGORITHMS if a.implementation is not None and not a.implementation.query and a.id[:2] != "P4"]
-    for entry in usable:
-        if entry.id == identifier and entry.implementation is not None:
-            return entry.implementation
-    names = [*(entry.id for entry in usable), *OPTIMISERS]
+    estimators = {a.id: a.implementation for a in ALGORITHMS if a.implementation is not None and not a.implementation.query}
+    usable = {name: entry for name, entry in estimators.items() if entry.module.__name__.startswith("refimpl.means.")}
+    if identifier in usable:
+        return usable[identifier]
+    names = [*usable, *OPTIMISERS]
     raise InputError(f"id = {identifier!r}: must be one of {', '.join(names)}")
 
 

@@ -29,6 +29,22 @@ from refimpl.validation import FloatArray, InputError, choice, positive, probabi
 Estimator: TypeAlias = Callable[[FloatArray, Channel], FloatArray]
 """A private mean of the rows of a table, released through the channel."""
 
+
+@dataclass(frozen=True)
+class Fixed:
+    """An estimator with its parameters fixed; printed as such."""
+
+    function: Callable[..., FloatArray]
+    parameters: dict[str, Any]
+
+    def __call__(self, rows: FloatArray, channel: Channel) -> FloatArray:
+        return self.function(rows, channel, **self.parameters)
+
+    def __str__(self) -> str:
+        shown = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"{self.function.__name__}({shown})"
+
+
 BATCHINGS = ("all", "disjoint")
 
 

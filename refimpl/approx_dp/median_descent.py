@@ -190,11 +190,12 @@ def tuned_parameters(
 ) -> Parameters:
     """Practical choices with the same privacy and no guarantee of risk: τ = u^{1/(1+v)}, ξ = 0.1, steps as the noise allows.
 
-    V = √E‖ν‖² is the noise of a step.  Disjoint batches: as many steps as keep V below half of βΔ, of length (1/β)·(βΔ)²/((βΔ)² + V²).
-    Full batches: ten, of the length Δ/√(T((βΔ)² + V²)) that minimises Lemma 17's bound, at most 1/β.
+    V = √E‖ν‖² is the noise of a step, r = βΔ/2 about the steepest slope from the middle of W.  Disjoint batches: as many steps as
+    keep V below r, of length (1/β)·r²/(r² + V²).  Full batches: ten, of the length (Δ/2)/√(T(r² + V²)) that minimises Lemma 17's
+    bound, at most 1/β.
     """
     n, d, order = _sizes(records, dimension, moment_order)
-    claim, reach = privacy(epsilon=epsilon, delta=delta), positive("diameter", diameter)
+    claim, reach = privacy(epsilon=epsilon, delta=delta), positive("diameter", diameter) / 2
     tau = positive("moment_bound", moment_bound) ** (1 / order)
     beta = positive("smoothness", smoothness)
     steep = beta * reach
@@ -205,7 +206,7 @@ def tuned_parameters(
         return classical_gaussian_scale(2 * tau * math.sqrt(d) / group, share.epsilon, share.delta) * math.sqrt(d)
 
     if choice("convexity", convexity, CONVEXITIES) == "strong":
-        steps = max(1, min(MOST_TUNED_STEPS, int(steep / (2 * noise(1)))))
+        steps = max(1, min(MOST_TUNED_STEPS, int(steep / noise(1))))
         rate = steep**2 / (steep**2 + noise(steps) ** 2) / beta
     else:
         steps = MOST_TUNED_STEPS

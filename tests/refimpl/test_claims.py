@@ -795,7 +795,8 @@ def test_many_approximate_spends_cost_less_than_their_sum(times: int) -> None:
     assert found < compose_advanced(share, times, whole.delta / 2).epsilon
     assert found < times * share.epsilon
     distribution = dp_accounting.pld.privacy_loss_distribution.from_privacy_parameters(
-        dp_accounting.pld.common.DifferentialPrivacyParameters(share.epsilon, share.delta), value_discretization_interval=1e-4
+        dp_accounting.pld.common.DifferentialPrivacyParameters(share.epsilon, share.delta),
+        value_discretization_interval=1e-4,
     )
     assert 0.5 * found < distribution.self_compose(times).get_epsilon_for_delta(whole.delta) <= found * (1 + 1e-2)
 
