@@ -35,8 +35,10 @@ class Effort:
 
     def share(self, share: float) -> Effort:
         """That much of each search and of each composition."""
-        counts = (max(1, round(share * count)) for count in (self.restarts, self.steps, self.transcripts))
-        return Effort(*counts, self.runs)
+        restarts, steps, transcripts = (
+            max(1, round(share * count)) for count in (self.restarts, self.steps, self.transcripts)
+        )
+        return replace(self, restarts=restarts, steps=steps, transcripts=transcripts)
 
 
 QUICK = Effort(restarts=4, steps=120, transcripts=300, runs=100)

@@ -77,6 +77,8 @@ def private_gradient_descent(
     descent = Descent.of(steps=steps, learning_rate=learning_rate)
     clip, mean = positive("clip", clip), choice("estimator", estimator, ESTIMATORS)
     if mean == "clipping":
+        if groups is not None:
+            raise InputError(f"groups = {groups!r}: simple clipping has none")
         private_mean: Estimator = partial(simple_clipping_mean, clip=clip, rho=total_budget(epsilon, delta) / steps)
     else:
         share, groups = split_for_advanced(claim, steps), whole("groups", groups, least=1)

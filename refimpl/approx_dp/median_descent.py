@@ -61,7 +61,7 @@ def dp_sco(
     """
     claim = privacy(epsilon=epsilon, delta=delta)
     strong = choice("convexity", convexity, CONVEXITIES) == "strong"
-    batching = "disjoint" if strong and choice("reading", reading, READINGS) == "batch" else "all"  # lines 3, 5 and 7
+    batching = batching_of(convexity, choice("reading", reading, READINGS))  # lines 3, 5 and 7
     descent = Descent.of(steps=steps, learning_rate=learning_rate, batching=batching)
     share = claim if strong else split_for_advanced(claim, descent.steps)  # lines 3 and 6
     estimator = partial(
@@ -77,6 +77,10 @@ def dp_sco(
     number_of_groups(smallest, problem.domain.dimension, failure=failure)  # refuses batches smaller than the groups are many
     points = descent.run(problem, rows, channel, estimator)  # lines 1-10
     return np.asarray(points[-1] if strong else problem.domain.project(points[1:].mean(axis=0)))  # lines 11-16
+
+
+def batching_of(convexity: str, reading: str) -> str:
+    return "disjoint" if convexity == "strong" and reading == "batch" else "all"
 
 
 def privacy(*, epsilon: float, delta: float) -> ApproxDP:
@@ -97,8 +101,7 @@ def worst_neighbours(
     **_: Any,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Records whose gradients, in the first step, are a worst pair of DPHDME on the smallest batch; the others zero."""
-    batching = "disjoint" if convexity == "strong" and reading == "batch" else "all"
-    batch = min(Descent(steps, 1.0, batching).batches(n), key=len)
+    batch = min(Descent(steps, 1.0, batching_of(convexity, reading)).batches(n), key=len)
     pairs = median_of_means.worst_neighbours(len(batch), d, failure=failure, truncation=truncation)
     return with_gradients(pairs, loss=loss, n=n, batch=batch)
 

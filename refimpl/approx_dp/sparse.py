@@ -81,9 +81,9 @@ def sensitivity(size: int, *, truncation: float, learning_rate: float) -> float:
 
 
 def _refuse_unproved(sparsity: int, epsilon: float, delta: float) -> None:
-    """Peeling's 2s releases, composed, must imply (ε, δ); λ cancels."""
-    scale = noise_scale(sparsity=sparsity, epsilon=epsilon, delta=delta, sensitivity=1.0)
-    found = implied_epsilon([PureDP(2 / scale)] * sparsity + [PureDP(1 / scale)] * sparsity, delta)
+    """Peeling's 2s releases, of 2λ and λ over its scale 4λ√(2s log(1/δ))/ε each, must imply (ε, δ) when composed."""
+    unit = epsilon / (4 * math.sqrt(2 * sparsity * math.log(1 / delta)))
+    found = implied_epsilon([PureDP(2 * unit)] * sparsity + [PureDP(unit)] * sparsity, delta)
     if found > epsilon:
         raise InputError(
             f"delta = {delta!r}: peeling's noise is too small for it; its releases compose to epsilon = {found:.4g}"
