@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from refimpl.approx_dp import dp_sco, median_descent, private_gradient_descent, sparse, sparse_optimisation
-from refimpl.approx_dp.descent import published_parameters, tuned_parameters
 from refimpl.approx_dp.framework import sco_framework
+from refimpl.approx_dp.mean_descent import published_parameters, tuned_parameters
 from refimpl.channel import Channel, run
 from refimpl.domains import Ball
 from refimpl.losses import Quadratic, Squared
@@ -33,7 +33,7 @@ from refimpl.means.median_of_means import truncated_median_of_means
 from refimpl.problems import DataLaw, Pareto, Shifted, StudentT
 
 PRIVATE = {"epsilon": 1.0, "delta": 1e-5}
-TAUS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.5, 10.0, 15.0, 22.0)
+TAUS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 def seconds(call: Callable[[], Any], repeats: int) -> float:

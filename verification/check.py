@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,9 @@ def _status(measurement: Measurement, passed: Status = "consistent") -> Status:
 
 
 def _pairs(subject: Subject, seed: int) -> list[Pair]:
-    """The neighbours that ship beside the algorithm, then structured ones of every size."""
+    """The neighbours that ship beside the algorithm, then, unless these refute its claim, structured ones of every size."""
+    if subject.setting.refuted is not None:
+        return worst_pairs(subject.algorithm, subject.setting)
     rng = np.random.default_rng(seed)
     n, d = subject.setting.n, subject.setting.d
     return worst_pairs(subject.algorithm, subject.setting) + list(
@@ -117,19 +120,30 @@ def _finding(
         bound=measurement.bound,
         confidence=confidence,
         seed=seed,
-        expected=measurement.exceeds and bool(subject.setting.refuted) and subject.mutant is None,
-        detail=measurement.detail
-        + (f"; known: {refuted}" if measurement.exceeds and (refuted := subject.setting.refuted) else ""),
+        detail=measurement.detail,
         setting=str(subject.setting),
         witness=witness_of(subject, name, seed, pair=pair, runs=runs) if measurement.exceeds else None,
     )
+
+
+def refutation_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
+    """The shipped counterexample to a published claim: a violation is what its erratum says, and none is a failure."""
+    erratum, violated = subject.setting.refuted, False
+    sampled = _composition(subject, seed, effort) if isinstance(subject.checked_claim, ApproxDP) else iter(())
+    for finding in chain(_pair_findings(subject, seed), sampled):
+        expected = finding.status == "violated"
+        violated = violated or expected
+        yield replace(finding, expected=expected, detail=f"{finding.detail}; {erratum}" if expected else finding.detail)
+    if not violated:
+        detail = f"{erratum}: the shipped counterexample no longer refutes the published claim"
+        yield Finding(subject.algorithm, "refutation", "violated", seed=seed, detail=detail, setting=str(subject.setting))
 
 
 def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
     """Sensitivity (given pairs, then search), every release's privacy, the transcript, the channel, the ledger."""
     yield from _pair_findings(subject, seed)
     if isinstance(subject.checked_claim, ApproxDP):
-        yield from _composition(subject, seed, effort.share(subject.setting.effort))
+        yield from _composition(subject, seed, effort)
     share = subject.setting.effort
     searches = effort.share(share)
     attained = search_sensitivity(subject, seed=seed, restarts=searches.restarts, steps=searches.steps, starts=share)
@@ -148,14 +162,14 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
 
 def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
     """Only where several releases differ between the neighbours; otherwise the transcript check is exact."""
-    given = worst_pairs(subject.algorithm, subject.setting)
+    given, transcripts = worst_pairs(subject.algorithm, subject.setting), effort.share(subject.setting.effort).transcripts
     for pair in given + [(neighbour, data) for data, neighbour in given]:
         try:
             run_pair_check("transcript", subject, pair, seed)
         except NoExactFormula:
-            measurement = check_composition(subject, *pair, seed, runs=effort.transcripts)
+            measurement = check_composition(subject, *pair, seed, runs=transcripts)
             yield _finding(
-                subject, "composition", measurement, seed, pair=pair, runs=effort.transcripts, confidence=1 - FALSE_ALARM
+                subject, "composition", measurement, seed, pair=pair, runs=transcripts, confidence=1 - FALSE_ALARM
             )
 
 
@@ -174,11 +188,12 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
     assert entry.implementation is not None
     for index, _ in enumerate(entry.implementation.settings):
         subject = subject_of(entry.id, index, implementation=entry.implementation)
-        found = list(privacy_findings(subject, task_seed(seed, entry.id, index), effort))
-        yield from found
-        if subject.setting.refuted and not any(finding.status == "violated" for finding in found):
-            said = f"{subject.setting.refuted} says that the claim fails here, and no check does"
-            yield Finding(entry.id, "refutation", "violated", detail=said, setting=str(subject.setting))
+        key = task_seed(seed, entry.id, index)
+        yield from (
+            privacy_findings(subject, key, effort)
+            if not subject.setting.refuted
+            else refutation_findings(subject, key, effort)
+        )
         if entry.id in PUBLISHED:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
     if entry.id in utility.BOUNDS:
@@ -222,9 +237,9 @@ def judge_mutant(candidate: mutants.Mutant, seed: int, effort: Effort = QUICK) -
 def _mutant_findings(
     candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
 ) -> Iterator[list[Finding]]:
-    """Setting by setting, but for those where the published algorithm fails, too."""
+    """Setting by setting, those apart at which the published algorithm is refuted itself."""
     for index, setting in enumerate(implementation.settings):
-        if setting.refuted:
+        if setting.refuted is not None:
             continue
         subject = subject_of(candidate.algorithm, index, implementation=implementation, mutant=candidate.name)
         key = task_seed(seed, candidate.algorithm, candidate.name, index)

@@ -1,7 +1,7 @@
 """Approximate and concentrated differential privacy for stochastic convex optimisation with heavy-tailed data."""
 
-from refimpl.approx_dp.descent import private_gradient_descent
 from refimpl.approx_dp.framework import sco_framework
+from refimpl.approx_dp.mean_descent import private_gradient_descent
 from refimpl.approx_dp.median_descent import dp_sco
 from refimpl.approx_dp.sparse import sparse_optimisation
 

@@ -12,7 +12,7 @@ from refimpl.catalogue import ALGORITHMS
 from refimpl.channel import Channel
 from verification import neighbours
 from verification.calibration import PUBLISHED
-from verification.check import QUICK, calibration_finding, judge_mutant, privacy_findings
+from verification.check import QUICK, calibration_finding, judge_mutant, refutation_findings
 from verification.divergences import NoExactFormula
 from verification.ledger import check_ledger
 from verification.mutants import INAPPLICABLE, MUTANTS, Mutant, build, mutants_of
@@ -102,7 +102,7 @@ UNREFUTED = [subject for subject in SUBJECTS if not subject.setting.refuted]
 @pytest.mark.parametrize("subject", REFUTED, ids=[f"{s.algorithm}-{s.setting_index}" for s in REFUTED])
 def test_a_refuted_claim_has_its_erratum_and_a_witness(subject: Subject) -> None:
     assert subject.setting.refuted in {erratum.id for erratum in errata()}
-    violated = [f for f in privacy_findings(subject, 0, QUICK) if f.status == "violated"]
+    violated = [f for f in refutation_findings(subject, 0, QUICK) if f.status == "violated"]
     assert violated
     for finding in violated:
         assert finding.expected

@@ -8,7 +8,7 @@ import pytest
 from flint import arb, ctx
 
 from refimpl.approx_dp import private_gradient_descent
-from refimpl.approx_dp.descent import conditional_privacy, privacy, published_parameters, total_budget, tuned_parameters
+from refimpl.approx_dp.mean_descent import conditional_privacy, privacy, published_parameters, total_budget, tuned_parameters
 from refimpl.channel import Channel, run
 from refimpl.claims import ZCDP, ApproxDP, implied, split_for_advanced
 from refimpl.losses import Quadratic
