@@ -307,7 +307,9 @@ _SPARSE = Implementation(
     ),
 )
 _CLIPPING = Fixed(simple_clipping_mean, {"clip": 1.0, "rho": 0.5})
-_MEDIANS = Fixed(truncated_median_of_means, {**_PRIVATE, "failure": 0.3, "truncation": 2.0})
+_MEDIANS = Fixed(
+    truncated_median_of_means, {**_PRIVATE, "failure": 0.3, "truncation": 2.0}, worst=median_of_means.worst_neighbours
+)
 _FRAMEWORK_STEPS = {"domain": "ball:1", "steps": 2, "learning_rate": 0.5}
 _FRAMEWORK = Implementation(
     framework,

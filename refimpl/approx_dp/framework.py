@@ -32,10 +32,11 @@ Estimator: TypeAlias = Callable[[FloatArray, Channel], FloatArray]
 
 @dataclass(frozen=True)
 class Fixed:
-    """An estimator with its parameters fixed; printed as such."""
+    """An estimator with its parameters fixed, printed as such; `worst` are its `worst_neighbours`, where some are known."""
 
     function: Callable[..., FloatArray]
     parameters: dict[str, Any]
+    worst: Callable[..., Iterator[tuple[FloatArray, FloatArray]]] | None = None
 
     def __call__(self, rows: FloatArray, channel: Channel) -> FloatArray:
         return self.function(rows, channel, **self.parameters)
@@ -140,16 +141,21 @@ def warn_if_weak(delta: float, records: int) -> None:
         warnings.warn(f"delta = {delta!r}: is not below 1/n = {1 / records:.3g}", WeakDelta, stacklevel=3)
 
 
-def worst_neighbours(n: int, d: int, *, loss: AnyLoss | str, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """A record far steeper than any clip against the same one turned round, the other records zero.
+def worst_neighbours(
+    n: int, d: int, *, loss: AnyLoss | str, estimator: Any = None, steps: int = 1, batching: str = "all", **_: Any
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """A record far steeper than any clip against the same one turned round, the others zero; and what is worst for the estimator.
 
-    Its gradient turns round when it is negated or, if it has a target, a label or centres, when these are.
+    The record's gradient turns round when it is negated or, if it has a target, a label or centres, when these are.
     """
     loss = parse_any_loss(loss) if isinstance(loss, str) else loss
     turning = np.arange(d) >= dimension_of(loss, d) % d
     record = np.where(turning, 1e12, 1e3)
     data = replace_record(np.zeros((n, d)), 0, record)
     yield data, replace_record(data, 0, np.where(turning, -record, record))
+    if isinstance(estimator, Fixed) and estimator.worst is not None:
+        batch = min(Descent(steps, 1.0, batching).batches(n), key=len)
+        yield from with_gradients(estimator.worst(len(batch), d, **estimator.parameters), loss=loss, n=n, batch=batch)
 
 
 def with_gradients(

@@ -1,6 +1,8 @@
 """P3 Algorithm 2: the run by hand, both compositions, the printed reading refuted exactly, parameters by a second method."""
 
+import json
 import math
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from refimpl.approx_dp.median_descent import privacy, published_convex, publishe
 from refimpl.channel import Channel, replay, run
 from refimpl.claims import ApproxDP, compose_advanced, gaussian_delta, implied
 from refimpl.validation import InputError
+from verification.witness import replay_witness
 
 PRIVATE = {"epsilon": 0.8, "delta": 1e-3}
 STEPS: dict[str, Any] = {"domain": "ball:1", **PRIVATE, "steps": 3, "learning_rate": 0.3, "truncation": 2.0, "failure": 0.3}
@@ -70,6 +73,14 @@ def test_the_printed_reading_is_not_private_and_the_other_is(reading: str, priva
     assert (delta <= PRIVATE["delta"]) == private
     if not private:
         assert delta > 30 * PRIVATE["delta"]
+
+
+def test_the_shipped_counterexample_runs_again() -> None:
+    """150 transcripts: a lower bound of δ at the claimed ε, wrong with probability 1e-9."""
+    shipped = files("verification") / "counterexamples" / "P3.A2.json"
+    measured = replay_witness(json.loads(shipped.read_text()))
+    assert measured.exceeds
+    assert measured.measured > 5 * measured.bound
 
 
 def test_published_parameters_by_a_second_method() -> None:
