@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,7 @@ def test_what_is_said_before_and_after_the_run(trips: str, capsys: Capture, monk
         before.append(capsys.readouterr().out)
         return population_localization(*arguments, **parameters)
 
-    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", module.Optimiser(watched, module.OPTIMISERS["P4.A1"].parameters, True))
+    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", replace(module.OPTIMISERS["P4.A1"], function=watched))
     assert main([*PHASES, *features(trips, "--target", "minutes")]) == 0
     said, after = before[0], capsys.readouterr().out
     plan = plan_for(assumption_for(unit_ball(2), np.zeros(2), moment_order=2, moment_bound=2), size=400, epsilon=1, rho=None)
@@ -137,7 +138,7 @@ def test_records_are_shuffled_unless_told_otherwise(trips: str, capsys: Capture,
         seen.append(data.copy())
         return population_localization(data, *arguments, **parameters)
 
-    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", module.Optimiser(watched, module.OPTIMISERS["P4.A1"].parameters, True))
+    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", replace(module.OPTIMISERS["P4.A1"], function=watched))
     command = [*PHASES, *features(trips, "--target", "minutes")]
     assert answer(capsys, command)["shuffled"]
     assert answer(capsys, [*command, "--shuffle"])["shuffled"]
