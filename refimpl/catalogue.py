@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp import sample_aggregate, soft_descent, trimmed_descent
+from refimpl.approx_dp import (
+    framework,
+    mean_descent,
+    median_descent,
+    sample_aggregate,
+    soft_descent,
+    sparse,
+    trimmed_descent,
+)
+from refimpl.approx_dp.framework import Fixed
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
 from refimpl.laws import Point
@@ -24,6 +33,8 @@ from refimpl.means import (
     trimmed,
     truncated,
 )
+from refimpl.means.median_of_means import truncated_median_of_means
+from refimpl.means.simple_clipping import simple_clipping_mean
 from refimpl.pure_dp import double, localise, objective, population, single, structured
 from refimpl.pure_dp.objective import ObjectivePlan
 from refimpl.pure_dp.plan import Phase, Plan
@@ -41,12 +52,19 @@ def _labelled(data: FloatArray) -> FloatArray:
     return np.column_stack([data[:, :-1], np.where(data[:, -1] < 0, -1.0, 1.0)])
 
 
+def _curved(data: FloatArray) -> FloatArray:
+    """The first half of the columns as curvatures: their absolute values."""
+    half = data.shape[1] // 2
+    return np.column_stack([np.abs(data[:, :half]), data[:, half:]])
+
+
 @dataclass(frozen=True)
 class Setting:
     """A size and parameters at which an algorithm is checked; public, chosen without any data.
 
     `admissible` turns any table into one that the algorithm accepts, record by record, and leaves such a table as it is.
     `effort` is the share of the usual number of searched pairs: less where a run takes milliseconds.
+    `refuted` names the erratum that says that the published claim fails here; the shipped neighbours show it.
     """
 
     n: int
@@ -54,6 +72,7 @@ class Setting:
     parameters: dict[str, Any]
     admissible: Callable[[FloatArray], FloatArray] = _unchanged
     effort: float = 1.0
+    refuted: str | None = None
 
     def __str__(self) -> str:
         shown = {"n": self.n, "d": self.d, **self.parameters}
@@ -300,6 +319,78 @@ _OBJECTIVE = Implementation(
     ),
 )
 
+# Affine losses have the records as gradients, in every step: what is worst for the estimator is worst in all steps at once.
+_STEEP = Quadratic(np.diag([1.0, 0.05]))
+_MEAN_STEPS = {"domain": "ball:1", **_PRIVATE, "clip": 1.0, "learning_rate": 0.5}
+_UPDATING = {"loss": Quadratic(np.eye(1)), **_MEAN_STEPS, "steps": 3, "estimator": "updating", "groups": 5}
+_MEAN_DESCENT = Implementation(
+    mean_descent,
+    "private_gradient_descent",
+    (
+        Setting(12, 3, {"loss": "affine", **_MEAN_STEPS, "steps": 4}, effort=0.3),
+        # a clip and a truncation so small that a variance is less than its deviation
+        Setting(8, 4, {"loss": "record-quadratic", **_MEAN_STEPS, "clip": 0.1, "steps": 3}, _curved, effort=0.2),
+        Setting(8, 3, {"loss": "logistic", **_MEAN_STEPS, "steps": 3}, _labelled, effort=0.1),
+        Setting(12, 1, _UPDATING, effort=0.1),
+        Setting(12, 1, {**_UPDATING, "amplification": "none"}, effort=0.1),
+    ),
+    conditional="conditional_privacy",
+)
+_MEDIAN_STEPS = {"domain": "box:-1,1", **_PRIVATE, "learning_rate": 0.5, "truncation": 2.0}
+_DP_SCO = Implementation(
+    median_descent,
+    "dp_sco",
+    (
+        Setting(22, 2, {"loss": "affine", **_MEDIAN_STEPS, "steps": 3, "failure": 0.3}, effort=0.1),  # 11 groups
+        Setting(
+            45,
+            2,
+            {"loss": _STEEP, **_MEDIAN_STEPS, "truncation": 0.1, "steps": 2, "failure": 0.3, "convexity": "strong"},
+            effort=0.2,
+        ),
+        Setting(
+            18,
+            1,
+            {"loss": "affine", **_MEDIAN_STEPS, "steps": 16, "failure": 0.25, "convexity": "strong", "reading": "printed"},
+            effort=0.3,
+            refuted="P3.Alg2.batch",
+        ),
+    ),
+)
+_SPARSE = Implementation(
+    sparse,
+    "sparse_optimisation",
+    (
+        # eight rounds, as for peeling itself
+        Setting(
+            10,
+            9,
+            {"loss": "affine", **_PRIVATE, "sparsity": 8, "steps": 2, "learning_rate": 2.0, "truncation": 1.0},
+            effort=0.1,
+        ),
+        # twelve steps: peeling spends so much less than it claims that fewer overlapping batches would not exceed the claim
+        Setting(
+            25,
+            2,
+            {"loss": _STEEP, **_PRIVATE, "sparsity": 1, "steps": 12, "learning_rate": 0.5, "truncation": 1.0, "radius": 1.0},
+            effort=0.1,
+        ),
+    ),
+)
+_CLIPPING = Fixed(simple_clipping_mean, {"clip": 1.0, "rho": 0.5})
+_MEDIANS = Fixed(
+    truncated_median_of_means, {**_PRIVATE, "failure": 0.3, "truncation": 2.0}, worst=median_of_means.worst_neighbours
+)
+_FRAMEWORK_STEPS = {"domain": "ball:1", "steps": 2, "learning_rate": 0.5}
+_FRAMEWORK = Implementation(
+    framework,
+    "sco_framework",
+    (
+        Setting(8, 3, {"loss": "squared", **_FRAMEWORK_STEPS, "estimator": _CLIPPING}, effort=0.2),
+        Setting(45, 2, {"loss": "affine", **_FRAMEWORK_STEPS, "estimator": _MEDIANS, "batching": "disjoint"}, effort=0.2),
+    ),
+)
+
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
     Algorithm("P0.A2", "clipped regularised gradient method", "P0 Algorithm 2", "none (deterministic inner solver)"),
@@ -327,7 +418,13 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "P1.A4", "gradient descent on softly truncated means", "P1 Algorithm 4, Theorem 7", "zCDP → (ε,δ)", _SOFT_STEPS
     ),
     Algorithm("P1.A4.mean", "soft truncation mean", "P1 Algorithm 4, one step", "zCDP → (ε,δ)", _SOFT),
-    Algorithm("P2.A1", "gradient-descent framework over a private mean", "P2 Algorithm 1", "(ε,δ), ε ≤ 1, by composition"),
+    Algorithm(
+        "P2.A1",
+        "gradient-descent framework over a private mean",
+        "P2 Algorithm 1",
+        "(ε,δ), ε ≤ 1, by composition",
+        _MEAN_DESCENT,
+    ),
     Algorithm("P2.A2", "simple clipping mean", "P2 Algorithm 2, Lemma 4", "ρ-zCDP", _SIMPLE),
     Algorithm(
         "P2.A3",
@@ -337,11 +434,11 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         _ITERATIVE,
     ),
     Algorithm("P3.A1", "one-dimensional truncated mean, DPODME_T", "P3 Algorithm 1", "(ε,δ)", _TRUNCATED),
-    Algorithm("P3.A2", "DP-SCO (convex: full batch; strongly convex: disjoint batches)", "P3 Algorithm 2", "(ε,δ)"),
+    Algorithm("P3.A2", "DP-SCO (convex: full batch; strongly convex: disjoint batches)", "P3 Algorithm 2", "(ε,δ)", _DP_SCO),
     Algorithm("P3.A3", "truncated median of means, DPHDME", "P3 Algorithm 3", "(ε,δ)", _MEDIAN),
     Algorithm("P3.A4", "peeling", "P3 Algorithm 4", "(ε,δ)", _PEELING),
-    Algorithm("P3.A5", "heavy-tailed private sparse optimisation", "P3 Algorithm 5", "(ε,δ)"),
-    Algorithm("P3.A6", "SCO framework over any mean estimator", "P3 Algorithm 6", "none"),
+    Algorithm("P3.A5", "heavy-tailed private sparse optimisation", "P3 Algorithm 5", "(ε,δ)", _SPARSE),
+    Algorithm("P3.A6", "SCO framework over any mean estimator", "P3 Algorithm 6", "none", _FRAMEWORK),
     Algorithm("P4.A1", "population localisation", "P4 Algorithm 1", "ε by disjoint data", _POPULATION),
     Algorithm("P4.A2", "output-perturbation localisation", "P4 Algorithm 2", "ε", _LOCALISE),
     Algorithm(

@@ -95,6 +95,8 @@ def _same_rows(first: Rows, second: Rows) -> bool:
 
 
 def _indices(rows: range | IntArray) -> IntArray:
+    if isinstance(rows, range):
+        return np.arange(rows.start, rows.stop, rows.step, dtype=np.int64)
     return np.asarray(rows, dtype=np.int64)
 
 

@@ -476,27 +476,37 @@ def implied_gdp(spends: Sequence[Claim]) -> float:
 def implied_epsilon(spends: Sequence[Claim], delta: float) -> float:
     """The least ε found by sound routes with which the composition is (ε, δ)-DP; infinite when δ is used up.
 
-    The approximate spends take their δ's and ε's by basic composition; the rest gets what is left of δ through pure
-    addition, the exact Gaussian curve, or zCDP, whichever is best.
+    The approximate spends take their δ's; their ε's are added to what the rest has (basic composition), or they count as pure
+    among the rest: an (ε, δ)-DP release is a post-processing of one that shows everything with probability δ and is ε-DP
+    otherwise, also in adaptive composition [Murtagh–Vadhan 2016, §3].  What is left of δ serves pure addition, the exact
+    Gaussian curve, or zCDP, whichever is best.
     """
     _same_relation(spends)
     delta = validation.probability("delta", delta)
     approximate = [s for s in spends if isinstance(s, ApproxDP)]
     others = [s for s in spends if not isinstance(s, ApproxDP)]
     used = math.fsum(s.delta for s in approximate)
-    base = math.fsum(s.epsilon for s in approximate)
     if used > delta * (1 + 1e-12):
         return math.inf
-    if not others:
-        return base
-    best = implied_pure(others)
-    left = delta - used
-    if left > 0:
-        mu = implied_gdp(others)
+    base = math.fsum(s.epsilon for s in approximate)
+    added = base + _epsilon_without_approximate(others, delta - used)
+    if not approximate:
+        return added
+    without_leak = [PureDP(s.epsilon, s.neighbouring) for s in approximate]
+    return min(added, _epsilon_without_approximate([*others, *without_leak], delta - used))
+
+
+def _epsilon_without_approximate(spends: Sequence[Claim], delta: float) -> float:
+    """ε at this δ ≥ 0 of the composition of spends none of which is approximate."""
+    if not spends:
+        return 0.0
+    best = implied_pure(spends)
+    if delta > 0:
+        mu = implied_gdp(spends)
         if math.isfinite(mu):
-            best = min(best, gaussian_epsilon(mu, left))
-        best = min(best, zcdp_epsilon(implied_zcdp(others), left))
-    return base + best
+            best = min(best, gaussian_epsilon(mu, delta))
+        best = min(best, zcdp_epsilon(implied_zcdp(spends), delta))
+    return best
 
 
 def implied(spends: Sequence[Claim], claim: Claim) -> tuple[float, float]:

@@ -76,6 +76,53 @@ def _p3_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     return Published(Laplace, scale, PureDP(lam / scale))
 
 
+def _step(release: Release) -> int:
+    """t of a release's name, "step{t}/…"."""
+    return int(release.name.split("/")[0].removeprefix("step"))
+
+
+def _batch(release: Release, n: int, T: int) -> int:
+    """|X_t| of the t-th of T disjoint batches of n records."""
+    return n * _step(release) // T - n * (_step(release) - 1) // T
+
+
+def _p2_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P2 Theorem 3: Algorithm 2 with ρ/T in each step, ρ of (15); P2 (32): Algorithm 3 with ε/(2√(2T ln(2/δ))), δ/(2T)."""
+    eps, delta, T = p["epsilon"], p["delta"], p["steps"]
+    if p.get("estimator") == "updating":
+        share = {"epsilon": eps / (2 * math.sqrt(2 * T * math.log(2 / delta))), "delta": delta / (2 * T)}
+        return _p2_a3(release, data, {**p, **share})
+    rho = eps**2 / (1 + 2 * math.sqrt(math.log(1 / delta))) ** 2
+    return Published(Gaussian, (2 * p["clip"] ** 2 * T / (rho * len(data) ** 2)) ** 0.5, ZCDP(rho / T))
+
+
+def _p3_a2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P3 Algorithm 2, lines 3, 5 and 6: DPHDME with (ε', δ') on all records, or with (ε, δ) on n/T of them (all, if X is read)."""
+    eps, delta, n, T = p["epsilon"], p["delta"], len(data), p["steps"]
+    if p.get("convexity") != "strong":
+        eps, delta = eps / (2 * math.sqrt(2 * T * math.log(2 / delta))), delta / (2 * T)
+    elif p.get("reading") != "printed":
+        n = _batch(release, n, T)
+    return _p3_a3(release, data[:n], {**p, "epsilon": eps, "delta": delta})
+
+
+def _p3_a5(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P3 Algorithm 5, line 10: Peeling with λ = 2Bη₀/m."""
+    lam = 2 * p["truncation"] * p["learning_rate"] / _batch(release, len(data), p["steps"])
+    scale = 4 * lam * math.sqrt(2 * p["sparsity"] * math.log(1 / p["delta"])) / p["epsilon"]
+    if release.name.split("/")[1].startswith("index"):
+        return Published(NoisyArgmax, scale, PureDP(2 * lam / scale))
+    return Published(Laplace, scale, PureDP(lam / scale))
+
+
+def _p3_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P3 Algorithm 6: its estimator's, on X_t."""
+    if p.get("batching") == "disjoint":
+        data = data[: _batch(release, len(data), p["steps"])]
+    of = {"simple_clipping_mean": _p2_a2, "truncated_median_of_means": _p3_a3}[p["estimator"].function.__name__]
+    return of(release, data, p["estimator"].parameters)
+
+
 def reference_smooth_sensitivity(x: FloatArray, *, a: float, b: float, m: int, t: float, clamp: str) -> float:
     """The formulas as they stand: every k, every l.  (The estimator's own routine finds the same maximum in O(m log m).)"""
     n = len(x)
@@ -252,11 +299,15 @@ PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]]
     "P1.A3.mean": _p1_a3,
     "P1.A4": _p1_a4_descent,
     "P1.A4.mean": _p1_a4,
+    "P2.A1": _p2_a1,
     "P2.A2": _p2_a2,
     "P2.A3": _p2_a3,
     "P3.A1": _p3_a1,
+    "P3.A2": _p3_a2,
     "P3.A3": _p3_a3,
     "P3.A4": _p3_a4,
+    "P3.A5": _p3_a5,
+    "P3.A6": _p3_a6,
     "P4.A1": _p4_a1,
     "P4.A2": _p4_once,
     "P4.A4": _p4_twice,

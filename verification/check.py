@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,11 @@ class Effort:
     runs: int
 
     def share(self, share: float) -> Effort:
-        """That much of each search."""
-        return replace(self, restarts=max(1, round(share * self.restarts)), steps=max(1, round(share * self.steps)))
+        """That much of each search and of each composition."""
+        restarts, steps, transcripts = (
+            max(1, round(share * count)) for count in (self.restarts, self.steps, self.transcripts)
+        )
+        return replace(self, restarts=restarts, steps=steps, transcripts=transcripts)
 
 
 QUICK = Effort(restarts=4, steps=120, transcripts=300, runs=100)
@@ -57,7 +61,9 @@ def _status(measurement: Measurement, passed: Status = "consistent") -> Status:
 
 
 def _pairs(subject: Subject, seed: int) -> list[Pair]:
-    """The neighbours that ship beside the algorithm, then structured ones of every size."""
+    """The neighbours that ship beside the algorithm, then, unless these refute its claim, structured ones of every size."""
+    if subject.setting.refuted is not None:
+        return worst_pairs(subject.algorithm, subject.setting)
     rng = np.random.default_rng(seed)
     n, d = subject.setting.n, subject.setting.d
     return worst_pairs(subject.algorithm, subject.setting) + list(
@@ -76,7 +82,7 @@ def _pair_findings(subject: Subject, seed: int, *, one_is_enough: bool = False) 
         if books.exceeds and one_is_enough:
             return
     worst: dict[str, tuple[Measurement, Pair]] = {}
-    pending = ["sensitivity"] if subject.claim is None else list(PAIR_CHECKS)
+    pending = [name for name in PAIR_CHECKS if subject.claim is not None or name != "transcript"]
     for pair in _pairs(subject, seed):
         compared = compare_or_say_why_not(subject, pair, seed)
         violated = []
@@ -120,6 +126,19 @@ def _finding(
     )
 
 
+def refutation_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
+    """The shipped counterexample to a published claim: a violation is what its erratum says, and none is a failure."""
+    erratum, violated = subject.setting.refuted, False
+    sampled = _composition(subject, seed, effort) if isinstance(subject.checked_claim, ApproxDP) else iter(())
+    for finding in chain(_pair_findings(subject, seed), sampled):
+        expected = finding.status == "violated"
+        violated = violated or expected
+        yield replace(finding, expected=expected, detail=f"{finding.detail}; {erratum}" if expected else finding.detail)
+    if not violated:
+        detail = f"{erratum}: the shipped counterexample no longer refutes the published claim"
+        yield Finding(subject.algorithm, "refutation", "violated", seed=seed, detail=detail, setting=str(subject.setting))
+
+
 def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
     """Sensitivity (given pairs, then search), every release's privacy, the transcript, the channel, the ledger."""
     yield from _pair_findings(subject, seed)
@@ -143,14 +162,14 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
 
 def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
     """Only where several releases differ between the neighbours; otherwise the transcript check is exact."""
-    given = worst_pairs(subject.algorithm, subject.setting)
+    given, transcripts = worst_pairs(subject.algorithm, subject.setting), effort.share(subject.setting.effort).transcripts
     for pair in given + [(neighbour, data) for data, neighbour in given]:
         try:
             run_pair_check("transcript", subject, pair, seed)
         except NoExactFormula:
-            measurement = check_composition(subject, *pair, seed, runs=effort.transcripts)
+            measurement = check_composition(subject, *pair, seed, runs=transcripts)
             yield _finding(
-                subject, "composition", measurement, seed, pair=pair, runs=effort.transcripts, confidence=1 - FALSE_ALARM
+                subject, "composition", measurement, seed, pair=pair, runs=transcripts, confidence=1 - FALSE_ALARM
             )
 
 
@@ -169,7 +188,12 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
     assert entry.implementation is not None
     for index, _ in enumerate(entry.implementation.settings):
         subject = subject_of(entry.id, index, implementation=entry.implementation)
-        yield from privacy_findings(subject, task_seed(seed, entry.id, index), effort)
+        key = task_seed(seed, entry.id, index)
+        yield from (
+            privacy_findings(subject, key, effort)
+            if not subject.setting.refuted
+            else refutation_findings(subject, key, effort)
+        )
         if entry.id in PUBLISHED:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
     if entry.id in utility.BOUNDS:
@@ -213,8 +237,10 @@ def judge_mutant(candidate: mutants.Mutant, seed: int, effort: Effort = QUICK) -
 def _mutant_findings(
     candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
 ) -> Iterator[list[Finding]]:
-    """Setting by setting."""
-    for index, _ in enumerate(implementation.settings):
+    """Setting by setting, those apart at which the published algorithm is refuted itself."""
+    for index, setting in enumerate(implementation.settings):
+        if setting.refuted is not None:
+            continue
         subject = subject_of(candidate.algorithm, index, implementation=implementation, mutant=candidate.name)
         key = task_seed(seed, candidate.algorithm, candidate.name, index)
         if candidate.kind == "utility":

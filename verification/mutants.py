@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Literal
@@ -66,6 +66,7 @@ _P1_RELEASE = 'return channel.release("mean", law, sensitivity=Smooth(bound, smo
 _P1A4_RELEASE = 'return channel.release("mean", law, sensitivity=reach, spend=spend)'
 _P2A2_RELEASE = 'return channel.release("mean", law, sensitivity=sensitivity(n, clip=clip), spend=privacy(rho=rho))'
 
+_P3A5_REACH = "return 2 * truncation * learning_rate / size"
 _P4_ALL_BUT_D4 = ("P4.S1", "P4.A2", "P4.A4", "P4.A1")
 _P4_PERTURBATION = "refimpl.pure_dp.perturbation"
 _P4_DOUBLE = "refimpl.pure_dp.double"
@@ -89,6 +90,20 @@ _P4_STEPS = """point = problem.anchor
     return point"""
 _P4_SUBSTITUTE = """found = minimise(problem, accuracy)
     return found.point if found.stage == "newton" else problem.anchor"""
+
+_FRAMEWORK = "refimpl.approx_dp.framework"
+_CLIPPING = "refimpl.means.simple_clipping"
+_MEDIANS = "refimpl.means.median_of_means"
+_PEELING = "refimpl.means.peeling"
+_RATE = "points[-1] - self.learning_rate * estimate"
+_RATE_FROM_DATA = (_RATE, "points[-1] - self.learning_rate * (1 + abs(rows).max()) * estimate")
+_ALL_RECORDS = ("rows[batch.start : batch.stop])\n            estimate", "rows)\n            estimate")
+_GRADIENT_ADDED = (_RATE, "points[-1] - self.learning_rate * (estimate + gradients.mean(axis=0))")
+
+
+def _below(identifier: str, kind: MutantClass, module: str, mutants: Iterable[Mutant]) -> Iterator[Mutant]:
+    """The mutants of an estimator as mutants of an algorithm that rests on it."""
+    return (Mutant(identifier, mutant.name, kind, mutant.edits, module) for mutant in mutants if mutant.kind == kind)
 
 
 def _perturbed(
@@ -192,7 +207,7 @@ _P1A4_MEAN = (
     _calibration("P1.A4.mean", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
 )
 
-MUTANTS: tuple[Mutant, ...] = (
+_OF_MEANS: tuple[Mutant, ...] = (
     # P0.A1
     _privacy(
         "P0.A1",
@@ -280,7 +295,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _utility("P3.A1", "shifted", ("truncated_mean_of(data, bound)", "truncated_mean_of(data, bound) + bound")),
     # P3.A3
     _privacy("P3.A3", "noise halved", (_P3A3_NOISE, _P3A3_NOISE.replace("delta))", "delta) / 2)"))),
-    _privacy("P3.A3", "truncation skipped", ("truncated_mean_of(group, truncation)", "group.mean(axis=0)")),
+    _privacy("P3.A3", "truncation skipped", ("group_starts(n, groups), truncation)", "group_starts(n, groups), np.inf)")),
     _privacy("P3.A3", "C/n for 2C/n", ("L2(2 * truncation", "L2(truncation")),
     _privacy("P3.A3", "variance for deviation", (_P3A3_NOISE, _P3A3_NOISE.replace("delta))", "delta) ** 2 / 10)"))),
     _privacy("P3.A3", "budget not split over coordinates", ("math.sqrt(d) / (n // groups)", "1 / (n // groups)")),
@@ -332,6 +347,15 @@ MUTANTS: tuple[Mutant, ...] = (
     _calibration("P3.A4", "noise doubled", (_P3A4_SCALE, _P3A4_SCALE.replace("return 4", "return 8"))),
     *_P1A3_MEAN,
     *_P1A4_MEAN,
+)
+
+
+def _of(identifier: str) -> tuple[Mutant, ...]:
+    return tuple(mutant for mutant in _OF_MEANS if mutant.algorithm == identifier)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    *_OF_MEANS,
     # P1.A1
     _calibration("P1.A1", "noise halved", (_P1A1_NOISE, "Gaussian(centre, bound / alpha / 2)")),
     _calibration("P1.A1", "noise doubled", (_P1A1_NOISE, "Gaussian(centre, bound / alpha * 2)")),
@@ -382,6 +406,73 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     *(replace(m, algorithm="P1.A3", module="refimpl.means.trimmed") for m in _P1A3_MEAN if m.name != "trimming skipped"),
     *(replace(m, algorithm="P1.A4", module="refimpl.means.soft_truncation") for m in _P1A4_MEAN),
+    # P2.A1
+    *_below("P2.A1", "privacy", _CLIPPING, _of("P2.A2")),
+    *_below("P2.A1", "calibration", _CLIPPING, _of("P2.A2")),
+    _privacy(
+        "P2.A1",
+        "budget not split over the steps",
+        ("total_budget(epsilon, delta) / steps)", "total_budget(epsilon, delta))"),
+    ),
+    _privacy(
+        "P2.A1",
+        "budget: composition dropped, every step spends (ε, δ)",
+        ("share, groups = split_for_advanced(claim, steps),", "share, groups = claim,"),
+    ),
+    _calibration(
+        "P2.A1",
+        "√ln(1/δ) for 2√ln(1/δ) in ρ",
+        ("(1 + 2 * math.sqrt(math.log(1 / delta))) ** 2", "(1 + math.sqrt(math.log(1 / delta))) ** 2"),
+    ),
+    _calibration("P2.A1", "δ₀ = δ", ("delta=share.delta,\n            clip", "delta=delta,\n            clip")),
+    Mutant("P2.A1", "step length from the data", "privacy", (_RATE_FROM_DATA,), _FRAMEWORK),
+    Mutant("P2.A1", "exact gradient added", "privacy", (_GRADIENT_ADDED,), _FRAMEWORK),
+    # P3.A2
+    *_below("P3.A2", "privacy", _MEDIANS, _of("P3.A3")),
+    *_below("P3.A2", "calibration", _MEDIANS, _of("P3.A3")),
+    _privacy(
+        "P3.A2",
+        "budget: composition dropped, every step spends (ε, δ)",
+        ("claim if strong else split_for_advanced(claim, descent.steps)", "claim"),
+    ),
+    _privacy(
+        "P3.A2",
+        "budget of every batch for all records: batches overlap",
+        ('return "disjoint" if', 'return "all" if'),
+    ),
+    Mutant("P3.A2", "every batch sees all records", "privacy", (_ALL_RECORDS,), _FRAMEWORK),
+    Mutant("P3.A2", "step length from the data", "privacy", (_RATE_FROM_DATA,), _FRAMEWORK),
+    # P3.A5
+    *_below(
+        "P3.A5", "privacy", _PEELING, (m for m in _of("P3.A4") if "values" in str(m.edits) or m.edits[0][0] == _P3A4_SCALE)
+    ),
+    *_below("P3.A5", "calibration", _PEELING, _of("P3.A4")),
+    _privacy("P3.A5", "truncation skipped", ("truncated_mean_of(gradients, bound)", "gradients.mean(axis=0)")),
+    _privacy("P3.A5", "C/n for 2C/n", ("2 * truncation * learning_rate / size", "truncation * learning_rate / size")),
+    _privacy("P3.A5", "η₀ forgotten in λ", ("2 * truncation * learning_rate / size", "2 * truncation / size")),
+    _calibration(
+        "P3.A5", "λ of the proof, s/3 times line 10's", (_P3A5_REACH, _P3A5_REACH.replace(" / size", " / size * 8 / 3"))
+    ),
+    _privacy(
+        "P3.A5",
+        "data-dependent scale",
+        ("truncation=bound, learning_rate", "truncation=min(bound, abs(gradients).max() + 1e-6), learning_rate"),
+    ),
+    _privacy(
+        "P3.A5",
+        "budget of every batch for all records: batches overlap",
+        ("disjoint(len(rows), steps), start=1", "[range(len(rows))] * steps, start=1"),
+    ),
+    _privacy("P3.A5", "every batch sees all records", ("rows[batch.start : batch.stop])\n", "rows)\n")),
+    # P3.A6
+    Mutant("P3.A6", "budget of every batch for all records: each sees all", "privacy", (_ALL_RECORDS,)),
+    Mutant("P3.A6", "data-dependent scale: step length from the data", "privacy", (_RATE_FROM_DATA,)),
+    Mutant("P3.A6", "noise reused: exact gradient added", "privacy", (_GRADIENT_ADDED,)),
+    _calibration(
+        "P3.A6",
+        "noise doubled: half of a batch left out",
+        ("estimator(gradients, channel", "estimator(gradients[::2], channel"),
+    ),
     # P4: what all share.  (P4.D4: what can be seen although its Δ, with the large κ of a small problem, exceeds the diameter.)
     *_perturbed("privacy", "noise halved", _P4_ALL_BUT_D4, *_noise_times("0.5")),
     *_perturbed("privacy", "C/n for 2C/n", _P4_ALL_BUT_D4, (_P4_REACH, _P4_REACH.replace("(2 +", "(1 +"))),
@@ -507,7 +598,12 @@ _NO_NOISE = "it adds no noise and spends no budget"
 _NO_BOUND = "no explicit-constant error bound is published for it"
 _P4_SAME_BOUND = "its explicit bound is that of P4.S1 or P4.A4, which are checked"
 _P4_WIDE = "where its conic programs are few, Δ is more than the diameter of the set: no query can move farther"
+_ESTIMATORS_NOISE = "it adds no noise of its own: its estimator does"
 INAPPLICABLE: tuple[Inapplicable, ...] = (
+    *(
+        Inapplicable("P3.A6", name, _ESTIMATORS_NOISE)
+        for name in ("noise halved", "clip skipped", "C/n for 2C/n", "variance for deviation")
+    ),
     *(
         Inapplicable("P0.A1", name, _NO_NOISE)
         for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
@@ -525,7 +621,19 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     *(Inapplicable(identifier, "utility", _P4_SAME_BOUND) for identifier in ("P4.A2", "P4.D4")),
     *(
         Inapplicable(identifier, "utility", _NO_BOUND)
-        for identifier in ("P2.A3", "P3.A4", "P1.A1", "P1.A3", "P1.A3.mean", "P1.A4", "P1.A4.mean")
+        for identifier in (
+            "P2.A3",
+            "P3.A4",
+            "P1.A1",
+            "P1.A3",
+            "P1.A3.mean",
+            "P1.A4",
+            "P1.A4.mean",
+            "P2.A1",
+            "P3.A2",
+            "P3.A5",
+            "P3.A6",
+        )
     ),
 )
 

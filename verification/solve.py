@@ -1,4 +1,4 @@
-"""`tailproof solve`: run a private mean estimator or a pure-DP optimiser on a user's file.
+"""`tailproof solve`: run a private mean estimator or an optimiser on a user's file.
 
 What is said before a run (plan, claim, bound) comes from public numbers alone.  What is said after it is what the algorithm
 released, and what is true of every run: the gap of a minimisation and the work it took depend on the data and are not told.
@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from refimpl.approx_dp import dp_sco, mean_descent, private_gradient_descent, sparse_optimisation
+from refimpl.approx_dp.framework import WeakDelta
 from refimpl.catalogue import ALGORITHMS, Implementation, Setting
 from refimpl.channel import Mechanism, Transcript, ledger, run, spends_of
-from refimpl.claims import Claim, PureDP, claim_to_json
+from refimpl.claims import ApproxDP, Claim, PureDP, UnprovedClaim, claim_to_json
 from refimpl.domains import Domain, Localised, parse_domain
 from refimpl.extension.batched import LARGEST_RECORD
 from refimpl.extension.certified import accuracy_for
@@ -96,11 +98,11 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 
 def _implementation(identifier: str) -> Implementation:
-    usable = [a for a in ALGORITHMS if a.implementation is not None and not a.implementation.query and a.id[:2] != "P4"]
-    for entry in usable:
-        if entry.id == identifier and entry.implementation is not None:
-            return entry.implementation
-    names = [*(entry.id for entry in usable), *OPTIMISERS]
+    estimators = {a.id: a.implementation for a in ALGORITHMS if a.implementation is not None and not a.implementation.query}
+    usable = {name: entry for name, entry in estimators.items() if entry.module.__name__.startswith("refimpl.means.")}
+    if identifier in usable:
+        return usable[identifier]
+    names = [*usable, *OPTIMISERS]
     raise InputError(f"id = {identifier!r}: must be one of {', '.join(names)}")
 
 
@@ -117,22 +119,46 @@ class Optimiser:
     parameters: dict[str, Any]
     plans: bool = False  # its own weights and clips
     halves: bool = False  # two releases, each with half of the budget
-    at_once: bool = False  # a plan that has one phase for all records: their order does not matter
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the order of the records matters."""
-        return self.plans and not self.at_once
+    descends: bool = False  # (ε, δ) by gradient steps: nothing is minimised to a proved accuracy
+    batches: bool = False  # uses records in the order given
 
 
 _COMMON = {"loss": NEEDED, "domain": NEEDED, "epsilon": None, "rho": None}
+_DESCENT = {"loss": NEEDED, "epsilon": NEEDED, "delta": NEEDED, "steps": NEEDED, "learning_rate": NEEDED}
 _SOLVER = {**_COMMON, "weight": NEEDED, "lipschitz": NEEDED, "kappa": 0.1}
 
 OPTIMISERS = {
+    "P2.A1": Optimiser(
+        private_gradient_descent,
+        {
+            **_DESCENT,
+            "domain": NEEDED,
+            "clip": NEEDED,
+            "estimator": "clipping",
+            "groups": None,
+            "inner_steps": 1,
+            "amplification": "published",
+            "method": "auto",
+        },
+        descends=True,
+    ),
+    "P3.A2": Optimiser(
+        dp_sco,
+        {**_DESCENT, "domain": NEEDED, "truncation": NEEDED, "failure": NEEDED, "convexity": "convex"},
+        descends=True,
+        batches=True,
+    ),
+    "P3.A5": Optimiser(
+        sparse_optimisation,
+        {**_DESCENT, "sparsity": NEEDED, "truncation": NEEDED, "radius": None},
+        descends=True,
+        batches=True,
+    ),
     "P4.A1": Optimiser(
         population_localization,
         {**_COMMON, "moment_order": NEEDED, "moment_bound": NEEDED, "failure": None, "preset": "theory"},
         plans=True,
+        batches=True,
     ),
     "P4.S2": Optimiser(
         objective_perturbation,
@@ -145,7 +171,6 @@ OPTIMISERS = {
             "preset": "theory",
         },
         plans=True,
-        at_once=True,
     ),
     "P4.S1": Optimiser(single_output_perturbation, _SOLVER),
     "P4.A2": Optimiser(localise, {**_SOLVER, "failure": NEEDED}),
@@ -160,15 +185,27 @@ class Task:
 
     optimiser: Optimiser
     parameters: dict[str, Any]
-    claim: Budget
+    claim: Budget | ApproxDP
     loss: Loss
-    domain: Domain
+    domain: Domain | None
     rows: FloatArray
     features: list[str]
     target: str | None
 
+    @property
+    def region(self) -> Domain:
+        """Of what is minimised over one."""
+        assert self.domain is not None
+        return self.domain
+
+    @property
+    def budget(self) -> Budget:
+        """Of the optimisers of P4."""
+        assert not isinstance(self.claim, ApproxDP)
+        return self.claim
+
     def problem(self, **scale: Any) -> RegularisedProblem:
-        return RegularisedProblem.of(loss=self.loss, domain=self.domain, columns=self.rows.shape[1], **scale)
+        return RegularisedProblem.of(loss=self.loss, domain=self.region, columns=self.rows.shape[1], **scale)
 
 
 def _optimise(
@@ -178,23 +215,27 @@ def _optimise(
     n, parameters = len(task.rows), task.parameters
     plan = (_objective_plan(task) if arguments.id == "P4.S2" else _plan(task)) if optimiser.plans else None
     heading = f"{arguments.id} on {n} records of {len(task.features)} features"
-    announce("\n".join([heading, _claim_line(task.claim), *(_noise_lines(task) if plan is None else _lines_of(task, plan))]))
+    said = _lines_of(task, plan) if plan else [] if optimiser.descends else _noise_lines(task)
+    announce("\n".join([heading, _claim_line(task.claim), *said]))
 
-    rng, shuffled = np.random.default_rng(arguments.seed), optimiser.ordered and arguments.shuffle is not False
+    rng, shuffled = np.random.default_rng(arguments.seed), optimiser.batches and arguments.shuffle is not False
     rows = task.rows[rng.permutation(n)] if shuffled else task.rows
-    settings = {**parameters, "loss": task.loss, "domain": task.domain}
+    settings = {**parameters, "loss": task.loss} | ({} if task.domain is None else {"domain": task.domain})
     if plan is not None:
         settings["plan"] = plan
     if isinstance(plan, Plan):
         settings["progress"] = progress
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")  # a solver's warnings depend on the data
+        for public in (UnprovedClaim, WeakDelta):
+            warnings.simplefilter("always", public)
         try:
             found, transcript = run(optimiser.function, rows, rng, **settings)
         except StepLimitError as error:  # of P4.D4, from public parameters, before its first step
             raise InputError(f"most_steps: {error}") from None
     weights = found.center if isinstance(found, Localised) else found
     books, certificate = _books(transcript, n), _certificate(transcript)
+    certificate = "none: gradient steps, without a bound of their error" if optimiser.descends else certificate
     value = {
         "algorithm": arguments.id,
         "records": n,
@@ -209,7 +250,8 @@ def _optimise(
         "certificate": certificate,
         "weights": weights.tolist(),
     }
-    lines = [*_ledger_lines(books), f"certificate: {certificate}"]
+    notes = sorted({str(note.message) for note in caught})
+    lines = [*_ledger_lines(books), f"certificate: {certificate}", *(f"note: {note}" for note in notes)]
     if isinstance(found, Localised):
         value["radius"] = found.radius
         lines.append(
@@ -244,7 +286,7 @@ def _plan(task: Task) -> Plan:
 def _objective_plan(task: Task) -> ObjectivePlan:
     """The plan of P4.S2."""
     task.problem(weight=1.0, lipschitz=1.0, kappa=1.0)  # refuses what does not fit together
-    covered(task.domain)
+    covered(task.region)
     preset = task.parameters.get("preset", "theory")
     return objective_plan(
         _assumption(task), task.loss, size=len(task.rows), epsilon=task.parameters["epsilon"], preset=preset
@@ -278,8 +320,8 @@ def _objective_lines(task: Task, plan: ObjectivePlan) -> list[str]:
 
 
 def _assumption(task: Task) -> Assumption:
-    start, given = task.domain.interior_point(), task.parameters
-    return assumption_for(task.domain, start, moment_order=given["moment_order"], moment_bound=given["moment_bound"])
+    start, given = task.region.interior_point(), task.parameters
+    return assumption_for(task.region, start, moment_order=given["moment_order"], moment_bound=given["moment_bound"])
 
 
 def _accuracy(phase: Phase) -> float:
@@ -287,7 +329,7 @@ def _accuracy(phase: Phase) -> float:
 
 
 def _plan_lines(task: Task, plan: Plan) -> list[str]:
-    known, n, claim = _assumption(task), len(task.rows), task.claim
+    known, n, claim = _assumption(task), len(task.rows), task.budget
     G, k = known.moment_bound, known.moment_order
     moment = f"if the records are independent draws of one law with (E L^{k:g})^(1/{k:g}) <= {G:g}"
     holds = "in expectation" if plan.failure is None else f"with probability at least {1 - plan.failure:g}"
@@ -323,8 +365,8 @@ def _noise_lines(task: Task) -> list[str]:
         whole("most_steps", given["most_steps"], least=1)
     scale, n = {name: given[name] for name in ("weight", "lipschitz", "kappa")}, len(task.rows)
     reach, accuracy = task.problem(**scale).sensitivity_upper(n), accuracy_for(size=n, **scale)
-    spend = halved(task.claim) if task.optimiser.halves else task.claim
-    noise = noise_square_mean(dimension=task.domain.dimension, sensitivity=reach, spend=spend) ** 0.5
+    spend = halved(task.budget) if task.optimiser.halves else task.budget
+    noise = noise_square_mean(dimension=task.region.dimension, sensitivity=reach, spend=spend) ** 0.5
     return [
         f"accuracy: α = {accuracy:.6g}, so that replacing one record moves what is found by at most {reach:.6g}",
         f"noise: of root mean square length {noise:.6g}, {'twice' if task.optimiser.halves else 'once'}; it spends {spend}",
@@ -336,9 +378,13 @@ def _noise_lines(task: Task) -> list[str]:
 
 def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
     parameters = _checked(arguments.id, _given(arguments), optimiser.parameters)
-    if arguments.shuffle is not None and not optimiser.ordered:
+    if arguments.shuffle is not None and not optimiser.batches:
         raise InputError(f"shuffle is not a parameter: {arguments.id} uses all records at once, in any order")
-    claim = budget(epsilon=parameters.get("epsilon"), rho=parameters.get("rho"))
+    claim = (
+        mean_descent.privacy(epsilon=parameters["epsilon"], delta=parameters["delta"])
+        if optimiser.descends
+        else budget(epsilon=parameters.get("epsilon"), rho=parameters.get("rho"))
+    )
     name = str(parameters["loss"])
     kind = _target_kind(_loss(name, 1))
     if kind == "none" and arguments.target is not None:
@@ -356,7 +402,7 @@ def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
         rows[:, j] = _finite(source, position)
     if target is not None:
         rows[:, -1] = _finite(source, target) if kind == "real" else _labels(arguments, source, target)
-    domain = parse_domain(str(parameters["domain"]), len(features))
+    domain = parse_domain(str(parameters["domain"]), len(features)) if "domain" in optimiser.parameters else None
     loss = _loss(name, len(features))
     return Task(
         optimiser, parameters, claim, loss, domain, rows, features, None if target is None else source.columns[target]

@@ -20,7 +20,7 @@ from refimpl import validation
 from refimpl.channel import L2, Bound, Channel
 from refimpl.claims import ApproxDP, classical_gaussian_scale
 from refimpl.laws import Gaussian
-from refimpl.means.rows import replace_record, truncated_mean_of
+from refimpl.means.rows import replace_record, truncated_group_means
 from refimpl.validation import FloatArray
 
 MEDIANS = ("average", "low")
@@ -44,8 +44,7 @@ def truncated_median_of_means(
     data = validation.records("data", data)
     n, d = data.shape
     groups = number_of_groups(n, d, failure=failure)  # line 1
-    starts = group_starts(n, groups)
-    means = np.stack([truncated_mean_of(group, truncation) for group in np.split(data, starts[1:])])  # lines 3-8
+    means = truncated_group_means(data, group_starts(n, groups), truncation)  # lines 3-8
     middle = median_of(means, median)  # lines 9-11
     reach = sensitivity(n, d, groups=groups, truncation=truncation)
     law = Gaussian(middle, classical_gaussian_scale(reach.value, epsilon, delta))  # line 12

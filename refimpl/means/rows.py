@@ -47,6 +47,13 @@ def truncated_mean_of(data: FloatArray, bound: float) -> FloatArray:
     return truncated_sum(data, bound) / len(data)
 
 
+def truncated_group_means(data: FloatArray, starts: list[int], bound: float) -> FloatArray:
+    """The truncated mean of each group of consecutive records, one per row; `starts` are the groups' first records."""
+    kept = np.where(np.abs(data) <= bound, data, 0.0)
+    sizes = np.diff([*starts, len(data)])
+    return np.asarray(np.add.reduceat(kept, starts, axis=0) / sizes[:, np.newaxis])
+
+
 def replace_record(data: FloatArray, row: int, record: FloatArray | float) -> FloatArray:
     """A copy with one record replaced: a neighbour."""
     neighbour = np.array(data)

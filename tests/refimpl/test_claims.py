@@ -784,6 +784,23 @@ def test_implied_against_dp_accounting_numerical_composition(times: int, epsilon
     assert implied_epsilon([PureDP(epsilon)] * times, 1e-5) >= truth_lower > 0
 
 
+@pytest.mark.parametrize("times", [20, 200])
+def test_many_approximate_spends_cost_less_than_their_sum(times: int) -> None:
+    """T shares of (ε, δ) imply it, by a margin; the truth is below ours and not far."""
+    whole = ApproxDP(0.8, 1e-3)
+    share = split_for_advanced(whole, times)
+    spends = [share] * times
+    found = implied_epsilon(spends, whole.delta)
+    assert found <= whole.epsilon
+    assert found < compose_advanced(share, times, whole.delta / 2).epsilon
+    assert found < times * share.epsilon
+    distribution = dp_accounting.pld.privacy_loss_distribution.from_privacy_parameters(
+        dp_accounting.pld.common.DifferentialPrivacyParameters(share.epsilon, share.delta),
+        value_discretization_interval=1e-4,
+    )
+    assert 0.5 * found < distribution.self_compose(times).get_epsilon_for_delta(whole.delta) <= found * (1 + 1e-2)
+
+
 @pytest.mark.parametrize("epsilon", [1e-17, 800.0])
 def test_very_small_and_very_large_pure_spends_compose(epsilon: float) -> None:
     assert implied_epsilon([PureDP(epsilon)], 1e-5) <= epsilon

@@ -1,7 +1,8 @@
-"""`tailproof solve` with the pure-DP optimisers: what it says before and after a run, and what it refuses."""
+"""`tailproof solve` with the optimisers: what it says before and after a run, and what it refuses."""
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ def test_what_is_said_before_and_after_the_run(trips: str, capsys: Capture, monk
         before.append(capsys.readouterr().out)
         return population_localization(*arguments, **parameters)
 
-    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", module.Optimiser(watched, module.OPTIMISERS["P4.A1"].parameters, True))
+    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", replace(module.OPTIMISERS["P4.A1"], function=watched))
     assert main([*PHASES, *features(trips, "--target", "minutes")]) == 0
     said, after = before[0], capsys.readouterr().out
     plan = plan_for(assumption_for(unit_ball(2), np.zeros(2), moment_order=2, moment_bound=2), size=400, epsilon=1, rho=None)
@@ -183,7 +184,7 @@ def test_records_are_shuffled_unless_told_otherwise(trips: str, capsys: Capture,
         seen.append(data.copy())
         return population_localization(data, *arguments, **parameters)
 
-    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", module.Optimiser(watched, module.OPTIMISERS["P4.A1"].parameters, True))
+    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", replace(module.OPTIMISERS["P4.A1"], function=watched))
     command = [*PHASES, *features(trips, "--target", "minutes")]
     assert answer(capsys, command)["shuffled"]
     assert answer(capsys, [*command, "--shuffle"])["shuffled"]
@@ -434,6 +435,52 @@ def test_wrong_parameters(command: list[str], said: str, trips: str, capsys: Cap
 )
 def test_wrong_parameters_of_the_others(identifier: str, more: list[str], said: str, trips: str, capsys: Capture) -> None:
     assert said in refusal(capsys, ["solve", identifier, "--loss", "hinge", *PUBLIC, *more, *features(trips)])
+
+
+# ------------------------------------------------------------------------------------------------- gradient descent
+
+APPROXIMATE = ["--loss", "squared", "--epsilon", "1", "--delta", "1e-4"]
+STEPS = ["steps=3", "learning_rate=0.2"]
+DESCENTS = {
+    "P2.A1": ["--domain", "ball:1", "--set", *STEPS, "clip=2"],
+    "P3.A2": ["--domain", "ball:1", "--failure", "0.1", "--set", *STEPS, "truncation=2"],
+    "P3.A5": ["--set", *STEPS, "truncation=2", "sparsity=1"],
+}
+
+
+@pytest.mark.parametrize("identifier", DESCENTS)
+def test_gradient_descent(identifier: str, trips: str, capsys: Capture) -> None:
+    command = ["solve", identifier, *APPROXIMATE, *DESCENTS[identifier], *features(trips, "--target", "minutes")]
+    value = answer(capsys, command)
+    assert value["claim"] == {"claim": "approx", "epsilon": 1.0, "delta": 1e-4, "neighbouring": "replace-one"}
+    assert len(value["weights"]) == 2
+    assert sum(book["records"] for book in value["ledger"]) == 400
+    assert {book["releases"] for book in value["ledger"]} == {2 if identifier == "P3.A5" else 3}
+    assert value["shuffled"] == (identifier != "P2.A1")
+    assert value["certificate"].startswith("none")
+
+
+def test_a_large_delta_is_noted(trips: str, capsys: Capture) -> None:
+    command = ["solve", "P2.A1", "--loss", "squared", "--epsilon", "1", "--delta", "0.01", *DESCENTS["P2.A1"]]
+    assert main([*command, *features(trips, "--target", "minutes")]) == 0
+    assert "note: delta = 0.01: is not below 1/n = 0.0025" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("identifier", "more", "said"),
+    [
+        ("P2.A1", ["--epsilon", "1.5"], "epsilon = 1.5: must lie in [0, 1]"),
+        ("P2.A1", ["--shuffle"], "shuffle is not a parameter"),
+        ("P2.A1", ["--rho", "1"], "rho is not a parameter"),
+        ("P3.A2", ["--delta", "0"], "delta = 0.0"),
+        ("P3.A5", ["--domain", "ball:1"], "domain is not a parameter"),
+    ],
+)
+def test_wrong_parameters_of_gradient_descent(
+    identifier: str, more: list[str], said: str, trips: str, capsys: Capture
+) -> None:
+    command = ["solve", identifier, *APPROXIMATE, *DESCENTS[identifier], *more, *features(trips, "--target", "minutes")]
+    assert said in refusal(capsys, command)
 
 
 @pytest.mark.parametrize(
