@@ -182,8 +182,8 @@ def _errors(rule: Any, law: DataLaw, unit: float, tau: float, n: int, d: int, ru
 
 
 def rates(runs: int) -> list[dict[str, Any]]:
-    """P3's rates hide 4·log(2d/ξ)·√(2 ln(1.25/δ)) and, in Theorem 6, the logarithms of composition and of the cover: in its risk the
-    noise stays above the diameter at the sizes that can be run here, and the risk is that of a point without information."""
+    """P3's rates hide 4·log(2d/ξ)·√(2 ln(1.25/δ)) and, in Theorem 6, the logarithms of composition and of the cover.  At the sizes
+    that can be run here its noise is longer than the diameter, and the risk is that of a point without information."""
     eps, delta = 1.0, 1e-8
     private = {"epsilon": eps, "delta": delta}
     log, rows = math.log(1 / delta), []
