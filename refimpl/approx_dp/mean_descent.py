@@ -165,7 +165,7 @@ def published_parameters(
 ) -> Parameters:
     """[P2, Theorem 4], or [P2, Theorem 7] with k = ⌈800 ln(1/β)⌉ of Lemma 6 and β = `failure` (default: 1/n).
 
-    `moment_order` is p, `moment_bound` is M, `smoothness` is λ.  For iterative updating k ≤ n is needed: n ≥ 7300 at β = 1/n.
+    `moment_order` is p, `moment_bound` is M, `smoothness` is λ.  For iterative updating k ≤ n is needed: n ≥ 7094 at β = 1/n.
     There t_c is that of Lemma 8 for a start within M of the mean and r₀ = M/√n.
     """
     claim = privacy(epsilon=epsilon, delta=delta)

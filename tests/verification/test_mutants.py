@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,12 @@ def test_a_refuted_claim_has_its_erratum_and_a_witness(subject: Subject) -> None
         assert not finding.unexpected_violation
         assert finding.witness is not None
         assert replay_witness(json.loads(json.dumps(finding.witness))).exceeds
+
+
+def test_a_refutation_that_no_longer_refutes_is_a_failure() -> None:
+    sound = next(s for s in SUBJECTS if s.algorithm == "P3.A2" and s.setting.parameters.get("convexity") == "strong")
+    found = list(refutation_findings(replace(sound, setting=replace(sound.setting, refuted="P3.Alg2.batch")), 0, QUICK))
+    assert [f.check for f in found if f.unexpected_violation] == ["refutation"]
 
 
 @pytest.mark.parametrize("subject", UNREFUTED, ids=[f"{s.algorithm}-{s.setting_index}" for s in UNREFUTED])
