@@ -4,7 +4,7 @@ from refimpl.channel import L1, L2, Bound, Channel, LInf, Release, ReplayDiverge
 from refimpl.claims import ADD_REMOVE, GDP, REPLACE_ONE, ZCDP, ApproxDP, Claim, PureDP, UnprovedClaim, UnsoundConversion
 from refimpl.domains import Ball, Box, Ellipsoid, L1Ball, Localised, Polytope
 from refimpl.laws import LLN, Finite, Gaussian, L2Laplace, Laplace, NoisyArgmax
-from refimpl.losses import L4, Absolute, Affine, Hinge, Logistic, Quadratic, ReLU, Ridge, Squared
+from refimpl.losses import L4, Absolute, Affine, Hinge, Logistic, Quadratic, RecordQuadratic, ReLU, Ridge, Squared
 from refimpl.validation import InputError
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "PureDP",
     "Quadratic",
     "ReLU",
+    "RecordQuadratic",
     "Release",
     "ReplayDiverged",
     "Ridge",

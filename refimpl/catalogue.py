@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from refimpl.approx_dp import clipped_descent, lnc_gm
+from refimpl.approx_dp.clipped_descent import turning_records
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
+from refimpl.domains import Ball
 from refimpl.laws import Point
 from refimpl.losses import Quadratic
 from refimpl.means import (
@@ -39,12 +42,19 @@ def _labelled(data: FloatArray) -> FloatArray:
     return np.column_stack([data[:, :-1], np.where(data[:, -1] < 0, -1.0, 1.0)])
 
 
+def _curved(data: FloatArray) -> FloatArray:
+    """The first half of the columns as curvatures: their absolute values."""
+    half = data.shape[1] // 2
+    return np.column_stack([np.abs(data[:, :half]), data[:, half:]])
+
+
 @dataclass(frozen=True)
 class Setting:
     """A size and parameters at which an algorithm is checked; public, chosen without any data.
 
     `admissible` turns any table into one that the algorithm accepts, record by record, and leaves such a table as it is.
     `effort` is the share of the usual number of searched pairs: less where a run takes milliseconds.
+    `refuted` names the erratum that says that the published claim fails here; the shipped neighbours show it.
     """
 
     n: int
@@ -52,6 +62,7 @@ class Setting:
     parameters: dict[str, Any]
     admissible: Callable[[FloatArray], FloatArray] = _unchanged
     effort: float = 1.0
+    refuted: str | None = None
 
     def __str__(self) -> str:
         shown = {"n": self.n, "d": self.d, **self.parameters}
@@ -236,10 +247,72 @@ _POPULATION = Implementation(
     ),
 )
 
+# Algorithm 2's points move by 2C/(λn) = 16 in the first batch of eight records: there is room for that.
+_DESCENT = {"loss": "squared", "domain": "ball:50", "clip": 1.0, "step": 0.5, "smoothness": 2.0}
+_CLIPPED_DESCENT = Implementation(
+    clipped_descent,
+    "clipped_descent",
+    (
+        Setting(8, 3, {**_DESCENT, "weight": 1 / 32, "steps": 300}, effort=0.1),
+        Setting(8, 3, {**_DESCENT, "weight": 1.0, "steps": 21}, effort=0.1),  # short of memory: where roughness shows
+        Setting(
+            32,
+            4,
+            {
+                "loss": "record-quadratic",
+                "domain": Ball(np.zeros(2), 1e6),
+                "clip": 1.0,
+                "step": 1.0,
+                "smoothness": 1.0,
+                "weight": 2.0**-10,
+                "steps": 8518,
+                "start": turning_records(32, weight=2.0**-10)[2],
+            },
+            _curved,
+            refuted="P0.Alg2.stability",
+        ),
+    ),
+    query=True,
+)
+_PHASED = {"dimension": 2, "step": 2.0, "lipschitz": 100.0, "moment_bound": 0.5, "moment_order": 2.0}
+_LNC_GM = Implementation(
+    lnc_gm,
+    "lnc_gm",
+    (
+        Setting(
+            16,
+            3,
+            {
+                "loss": "squared",
+                "domain": "ball:50",
+                "smoothness": 2.0,
+                "phases": lnc_gm.published_phases(16, **_PHASED, rho=0.5),
+                "rho": 0.5,
+            },
+            effort=0.1,
+        ),
+        Setting(
+            16,
+            3,
+            {
+                "loss": "logistic",
+                "domain": "box:-9,9",
+                "smoothness": 2.0,
+                "phases": lnc_gm.published_phases(16, **_PHASED, epsilon=2.0, delta=1e-3),
+                "epsilon": 2.0,
+                "delta": 1e-3,
+            },
+            _labelled,
+            effort=0.1,
+        ),
+        Setting(64, 4, lnc_gm.counterexample(), _curved, refuted="P0.Alg2.stability"),
+    ),
+)
+
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
-    Algorithm("P0.A2", "clipped regularised gradient method", "P0 Algorithm 2", "none (deterministic inner solver)"),
-    Algorithm("P0.A3", "LNC-GM, localised noisy clipped gradient method", "P0 Algorithm 3", "(ε,δ), ε ≤ √log(1/δ)"),
+    Algorithm("P0.A2", "clipped regularised gradient method", "P0 Algorithm 2", "none (deterministic inner solver)", _CLIPPED_DESCENT),
+    Algorithm("P0.A3", "LNC-GM, localised noisy clipped gradient method", "P0 Algorithm 3", "(ε,δ), ε ≤ √log(1/δ)", _LNC_GM),
     Algorithm("P0.A4", "private stochastic approximation (TNC, θ ≥ 2)", "P0 Algorithm 4", "(ε,δ)"),
     Algorithm("P0.A5", "iterated LNC-GM (TNC, θ ≥ θ̄ > 1)", "P0 Algorithm 5", "(ε,δ), ε ≤ 2log(1/δ)"),
     Algorithm(

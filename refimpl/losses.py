@@ -600,7 +600,100 @@ class Ridge:
             return _determined(left + right)
 
 
+@dataclass(frozen=True)
+class RecordQuadratic:
+    """f = ½ Σ_j a_j(w_j − c_j)²: the record is its d curvatures a_j ≥ 0, then its d centres c_j.
+
+    Smooth and convex but not generalised linear, and every record has a shape of its own: ill-conditioned records, records that
+    are nearly linear (a small curvature, a far centre), and the zero loss.
+    """
+
+    is_polyhedral: ClassVar[bool] = False
+    is_smooth: ClassVar[bool] = True
+    is_glm: ClassVar[bool] = False
+
+    def columns(self, dimension: int) -> int:
+        """The number of columns of the data when w has `dimension` entries."""
+        return 2 * dimension
+
+    def split(self, data: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Curvatures and centres."""
+        table = records("data", data, least=1)
+        if table.shape[1] % 2:
+            raise InputError(f"data: has {table.shape[1]} columns; must have an even number, curvatures and then centres")
+        curvatures, centres = np.hsplit(table, 2)
+        if not (negative := curvatures.min(axis=1) < 0).any():
+            return curvatures, centres
+        raise InputError(f"data: record {int(np.argmax(negative))} has a curvature below 0; must be >= 0")
+
+    def values(self, w: ArrayLike, data: ArrayLike) -> FloatArray:
+        """f(w, record) for every record."""
+        curvatures, centres = self.split(data)
+        offsets = _difference(vector("w", w, size=centres.shape[1]), centres)
+        norms = _row_norms(np.sqrt(curvatures) * offsets)
+        with np.errstate(over="ignore"):
+            return (norms / 2) * norms
+
+    def gradients(self, w: ArrayLike, data: ArrayLike) -> FloatArray:
+        """a_j(w_j − c_j) for every record; 0 where the curvature is."""
+        curvatures, centres = self.split(data)
+        offsets = _difference(vector("w", w, size=centres.shape[1]), centres)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.where(curvatures > 0, curvatures * offsets, 0.0)
+
+    def mean_value(self, w: ArrayLike, data: ArrayLike) -> float:
+        """The mean of `values`."""
+        return _mean(self.values(w, data))
+
+    def mean_gradient(self, w: ArrayLike, data: ArrayLike) -> FloatArray:
+        """The mean of `gradients`."""
+        rows = self.gradients(w, data)
+        return _mean_of_scaled_rows(rows, np.ones(len(rows)))
+
+    def lipschitz_upper(self, data: ArrayLike, domain: Domain) -> FloatArray:
+        """An upper bound of max_{w ∈ W} ‖A(w − c)‖: ‖A(m − c)‖ + max_j a_j·max_W ‖w − m‖, m the domain's interior point."""
+        middle, curvatures = domain.interior_point(), self.split(data)[0]
+        with np.errstate(over="ignore"):
+            total = _row_norms(self.gradients(middle, data)) + curvatures.max(axis=1) * domain.max_norm_from(middle)
+            return np.where(curvatures.max(axis=1) > 0, _next_float(total * (1 + (middle.size + 8) * _EPSILON)), 0.0)
+
+    def lipschitz_is_exact(self, domain: Domain) -> bool:  # noqa: ARG002
+        """False: in general `lipschitz_upper` is only an upper bound."""
+        return False
+
+    def pieces(self, data: ArrayLike) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+        """Refused: the loss is not polyhedral."""
+        raise InputError(f"loss = {self!r}: is not polyhedral; only affine, hinge, ReLU and absolute loss have pieces")
+
+    def smoothness_upper(self, data: ArrayLike) -> FloatArray:
+        """Every record's largest curvature: exact."""
+        largest: FloatArray = self.split(data)[0].max(axis=1)
+        return largest
+
+    def cvxpy_expression(self, variable: Any, record: ArrayLike) -> Any:
+        """f(variable, record) for one record, as a convex cvxpy expression."""
+        import cvxpy
+
+        curvatures, centres = self.split(vector("record", record)[np.newaxis, :])
+        return cvxpy.sum_squares(cvxpy.multiply(np.sqrt(curvatures[0]), variable - centres[0])) / 2
+
+
 Loss: TypeAlias = GlmLoss | Quadratic | Ridge
+AnyLoss: TypeAlias = Loss | RecordQuadratic
+"""What methods take that need gradients alone, not the Lipschitz extension."""
+
+
+def parse_any_loss(text: str) -> AnyLoss:
+    """As `parse_loss`, and 'record-quadratic'."""
+    return RecordQuadratic() if text == "record-quadratic" else parse_loss(text)
+
+
+def dimension_of(loss: AnyLoss, columns: int) -> int:
+    """The number of entries of w for data of that many columns."""
+    for dimension in (columns, columns - 1, columns // 2):
+        if dimension >= 1 and loss.columns(dimension) == columns:
+            return dimension
+    raise InputError(f"data: has {columns} columns; this loss allows no such number")
 
 
 def parse_loss(text: str) -> Loss:

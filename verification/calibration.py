@@ -142,7 +142,24 @@ def _p4_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     return _output_perturbation(phase.size, phase.lipschitz, phase.weight, phase.kappa, releases, p)
 
 
+def _p0_budget(p: dict[str, Any], Delta: float) -> Published:
+    """P0 Definition 3: N(0, 16Δ²log(1/δ)/ε²); Remark 5: ρ-zCDP, by Δ²/(2ρ)."""
+    if "rho" in p:
+        return Published(Gaussian, math.sqrt(Delta**2 / (2 * p["rho"])), ZCDP(p["rho"]))
+    eps, delta = p["epsilon"], p["delta"]
+    return Published(Gaussian, math.sqrt(16 * Delta**2 * math.log(1 / delta) / eps**2), ApproxDP(eps, delta))
+
+
+def _p0_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P0 Algorithm 3: σ_i = 8C_i√log(1/δ)/(n_iλ_iε), n_i = n/2^i, λ_i = 1/(η_i n_i^p), λ_1 = 1/(η_1 n_1^{2p}); here p = 1."""
+    i = int(release.name.split("/")[0].removeprefix("phase"))
+    phase = p["phases"][i - 1]
+    n_i, lam = len(data) / 2**i, 1 / (phase.step * (len(data) / 2**i) ** (2 if i == 1 else 1))
+    return _p0_budget(p, 2 * phase.clip / (n_i * lam))
+
+
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
+    "P0.A3": _p0_a3,
     "P1.A3": _p1_a3,
     "P1.A4": _p1_a4,
     "P2.A2": _p2_a2,

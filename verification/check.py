@@ -57,7 +57,9 @@ def _status(measurement: Measurement, passed: Status = "consistent") -> Status:
 
 
 def _pairs(subject: Subject, seed: int) -> list[Pair]:
-    """The neighbours that ship beside the algorithm, then structured ones of every size."""
+    """The neighbours that ship beside the algorithm, then, unless these refute its claim, structured ones of every size."""
+    if subject.setting.refuted is not None:
+        return worst_pairs(subject.algorithm, subject.setting)
     rng = np.random.default_rng(seed)
     n, d = subject.setting.n, subject.setting.d
     return worst_pairs(subject.algorithm, subject.setting) + list(
@@ -120,6 +122,18 @@ def _finding(
     )
 
 
+def refutation_findings(subject: Subject, seed: int) -> Iterator[Finding]:
+    """The shipped counterexample to a published claim: a violation is what its erratum says, and none is a failure."""
+    erratum, violated = subject.setting.refuted, False
+    for finding in _pair_findings(subject, seed):
+        expected = finding.status == "violated"
+        violated = violated or expected
+        yield replace(finding, expected=expected, detail=f"{finding.detail}; {erratum}" if expected else finding.detail)
+    if not violated:
+        detail = f"{erratum}: the shipped counterexample no longer refutes the published claim"
+        yield Finding(subject.algorithm, "refutation", "violated", seed=seed, detail=detail, setting=str(subject.setting))
+
+
 def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
     """Sensitivity (given pairs, then search), every release's privacy, the transcript, the channel, the ledger."""
     yield from _pair_findings(subject, seed)
@@ -169,7 +183,8 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
     assert entry.implementation is not None
     for index, _ in enumerate(entry.implementation.settings):
         subject = subject_of(entry.id, index, implementation=entry.implementation)
-        yield from privacy_findings(subject, task_seed(seed, entry.id, index), effort)
+        key = task_seed(seed, entry.id, index)
+        yield from (privacy_findings(subject, key, effort) if not subject.setting.refuted else refutation_findings(subject, key))
         if entry.id in PUBLISHED:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
     if entry.id in utility.BOUNDS:
@@ -213,8 +228,10 @@ def judge_mutant(candidate: mutants.Mutant, seed: int, effort: Effort = QUICK) -
 def _mutant_findings(
     candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
 ) -> Iterator[list[Finding]]:
-    """Setting by setting."""
-    for index, _ in enumerate(implementation.settings):
+    """Setting by setting, those apart at which the published algorithm is refuted itself."""
+    for index, setting in enumerate(implementation.settings):
+        if setting.refuted is not None:
+            continue
         subject = subject_of(candidate.algorithm, index, implementation=implementation, mutant=candidate.name)
         key = task_seed(seed, candidate.algorithm, candidate.name, index)
         if candidate.kind == "utility":

@@ -97,6 +97,18 @@ def _noise_times(factor: str) -> tuple[tuple[str, str], ...]:
     return tuple((law, law.replace("sensitivity", f"{factor} * sensitivity")) for law in (_P4_LAPLACE, _P4_GAUSSIAN))
 
 
+_P0_BUDGET = "refimpl.approx_dp.budget"
+_P0_GRADIENTS = "refimpl.approx_dp.gradients"
+_P0_DESCENT = "refimpl.approx_dp.clipped_descent"
+_P0_CONCENTRATED = "return sensitivity / math.sqrt(2 * spend.rho)"
+_P0_CLIPPED = ("np.clip(slopes * norms, -clip, clip)", "(slopes * norms)")
+_P0_PULL = ("weight * (point - start)", "0 * (point - start)")
+
+
+def _p0(kind: MutantClass, name: str, identifiers: tuple[str, ...], module: str, *edits: tuple[str, str]) -> Iterator[Mutant]:
+    return _perturbed(kind, name, identifiers, *edits, module=module)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     # P0.A1
     _privacy(
@@ -109,6 +121,46 @@ MUTANTS: tuple[Mutant, ...] = (
         "P0.A1",
         "clip from the data",
         ('clip = validation.positive("clip", clip)', "clip = float(np.linalg.norm(data, axis=1).max())"),
+    ),
+    # P0.A2, P0.A3: what they share
+    *_p0("privacy", "clip skipped", ("P0.A2", "P0.A3"), _P0_GRADIENTS, _P0_CLIPPED),
+    *_p0("privacy", "C/n for 2C/n", ("P0.A2", "P0.A3"), _P0_DESCENT, ("L2(2 * clip / (n", "L2(clip / (n")),
+    *_p0("privacy", "regulariser left out", ("P0.A2", "P0.A3"), _P0_DESCENT, _P0_PULL),
+    *_p0("privacy", "rough records kept", ("P0.A2",), _P0_GRADIENTS, ("<= smoothness]", "<= np.inf]")),
+    # P0.A2
+    _privacy("P0.A2", "clip from the data", ('positive("clip", clip)', "clip = float(np.abs(data).max())")),
+    # P0.A3
+    *_p0("privacy", "noise halved", ("P0.A3",), _P0_BUDGET, (_P0_CONCENTRATED, f"{_P0_CONCENTRATED} / 2")),
+    *_p0(
+        "privacy",
+        "variance for deviation",
+        ("P0.A3",),
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, "return sensitivity**2 / (2 * spend.rho) / 100"),
+    ),
+    _privacy(
+        "P0.A3",
+        "budget of every phase for all records: batches overlap",
+        ("batch = range(end - phase.size, end)", "batch = range(phase.size)"),
+    ),
+    _privacy("P0.A3", "every batch sees all records", ("records = rows[batch.start : batch.stop]", "records = rows")),
+    _privacy("P0.A3", "clip from the data", ("clip=phase.clip, domain", "clip=1 + float(abs(records).max()), domain")),
+    _privacy("P0.A3", "data-dependent scale", ("Gaussian(found, scale)", "Gaussian(found, scale * (1 + abs(records).max()))")),
+    _privacy(
+        "P0.A3",
+        "noise reused",
+        ("Gaussian(found, scale)", "Gaussian(0 * found, scale)"),
+        ("region.project(noisy)", "region.project(found + noisy)"),
+    ),
+    *_p0(
+        "calibration", "noise doubled", ("P0.A3",), _P0_BUDGET, (_P0_CONCENTRATED, _P0_CONCENTRATED.replace("urn ", "urn 2 * "))
+    ),
+    *_p0(
+        "calibration",
+        "logarithm of Definition 3 left out",
+        ("P0.A3",),
+        _P0_BUDGET,
+        ("4 * math.sqrt(math.log(1 / spend.delta))", "4"),
     ),
     # P2.A2
     _privacy("P2.A2", "noise halved", (_P2A2_SCALE, "math.sqrt(2 / rho) * clip / n / 2)")),
@@ -389,6 +441,11 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
         for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
     ),
     Inapplicable("P0.A1", "utility", "its error bound is a lemma about what uses it"),
+    *(
+        Inapplicable("P0.A2", name, _NO_NOISE)
+        for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
+    ),
+    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P0.A2", "P0.A3")),
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
     Inapplicable("P4.S1", "budget not split", "it makes one release"),

@@ -153,10 +153,12 @@ def _summary(report: dict[str, Any]) -> str:
         for status in ("violated", "consistent", "certified", "inconclusive")
     }
     killed = sum(bool(m["killed_by"]) for m in judged)
+    refuted = sum(f["expected"] for f in findings)
     expected = sum(s["expected"] for s in report["statements"])
     parts = [
         f"{len({f['algorithm'] for f in findings})} algorithms, {len(findings)} findings: "
-        + ", ".join(f"{count} {status}" for status, count in counts.items() if count),
+        + ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+        + (f" ({refuted} of them expected: published claims that are refuted)" if refuted else ""),
         f"mutants killed: {killed} of {len(judged)} applicable",
     ]
     if report["statements"]:
