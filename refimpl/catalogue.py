@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp import clipped_descent, lnc_gm
-from refimpl.approx_dp.clipped_descent import turning_records
+from refimpl.approx_dp import descent, localised, repaired
+from refimpl.approx_dp.descent import turning_records
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
 from refimpl.domains import Ball
@@ -250,11 +250,13 @@ _POPULATION = Implementation(
 # Algorithm 2's points move by 2C/(λn) = 16 in the first batch of eight records: there is room for that.
 _DESCENT = {"loss": "squared", "domain": "ball:50", "clip": 1.0, "step": 0.5, "smoothness": 2.0}
 _CLIPPED_DESCENT = Implementation(
-    clipped_descent,
+    descent,
     "clipped_descent",
     (
         Setting(8, 3, {**_DESCENT, "weight": 1 / 32, "steps": 300}, effort=0.1),
-        Setting(8, 3, {**_DESCENT, "weight": 1.0, "steps": 21}, effort=0.1),  # short of memory: where roughness shows
+        Setting(
+            8, 3, {**_DESCENT, "weight": 1.0, "steps": 2}, effort=0.1
+        ),  # a strong pull and few steps: where roughness shows
         Setting(
             32,
             4,
@@ -274,9 +276,9 @@ _CLIPPED_DESCENT = Implementation(
     ),
     query=True,
 )
-_PHASED = {"dimension": 2, "step": 2.0, "lipschitz": 100.0, "moment_bound": 0.5, "moment_order": 2.0}
+_PHASED: dict[str, Any] = {"dimension": 2, "step": 2.0, "lipschitz": 100.0, "moment_bound": 0.5, "moment_order": 2.0}
 _LNC_GM = Implementation(
-    lnc_gm,
+    localised,
     "lnc_gm",
     (
         Setting(
@@ -286,7 +288,7 @@ _LNC_GM = Implementation(
                 "loss": "squared",
                 "domain": "ball:50",
                 "smoothness": 2.0,
-                "phases": lnc_gm.published_phases(16, **_PHASED, rho=0.5),
+                "phases": localised.published_phases(16, **_PHASED, rho=0.5),
                 "rho": 0.5,
             },
             effort=0.1,
@@ -298,20 +300,33 @@ _LNC_GM = Implementation(
                 "loss": "logistic",
                 "domain": "box:-9,9",
                 "smoothness": 2.0,
-                "phases": lnc_gm.published_phases(16, **_PHASED, epsilon=2.0, delta=1e-3),
+                "phases": localised.published_phases(16, **_PHASED, epsilon=2.0, delta=1e-3),
                 "epsilon": 2.0,
                 "delta": 1e-3,
             },
             _labelled,
             effort=0.1,
         ),
-        Setting(64, 4, lnc_gm.counterexample(), _curved, refuted="P0.Alg2.stability"),
+        Setting(64, 4, localised.counterexample(), _curved, refuted="P0.Alg2.stability"),
     ),
+)
+_TWO_BATCHES = (localised.Phase(4, 0.5, 0.5, 1.0, 9.0, 1), localised.Phase(2, 0.5, 1.0, 0.5, 9.0, 1))
+_ILL_CONDITIONED = {"loss": Quadratic(np.diag([1.0, 0.01])), "domain": "ball:9", "phases": _TWO_BATCHES}
+_LOCALISED_EXTENSION = Implementation(
+    repaired,
+    "localised_extension",
+    (Setting(6, 2, {**_ILL_CONDITIONED, "rho": 0.5}, effort=0.05),),
 )
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
-    Algorithm("P0.A2", "clipped regularised gradient method", "P0 Algorithm 2", "none (deterministic inner solver)", _CLIPPED_DESCENT),
+    Algorithm(
+        "P0.A2",
+        "clipped regularised gradient method",
+        "P0 Algorithm 2",
+        "none (deterministic inner solver)",
+        _CLIPPED_DESCENT,
+    ),
     Algorithm("P0.A3", "LNC-GM, localised noisy clipped gradient method", "P0 Algorithm 3", "(ε,δ), ε ≤ √log(1/δ)", _LNC_GM),
     Algorithm("P0.A4", "private stochastic approximation (TNC, θ ≥ 2)", "P0 Algorithm 4", "(ε,δ)"),
     Algorithm("P0.A5", "iterated LNC-GM (TNC, θ ≥ θ̄ > 1)", "P0 Algorithm 5", "(ε,δ), ε ≤ 2log(1/δ)"),
@@ -323,6 +338,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     ),
     Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6"),
     Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant"),
+    Algorithm("P0.R3", "LNC-GM on certified minimisers (repaired, ours)", "ours", "(ε,δ), or ρ-zCDP", _LOCALISED_EXTENSION),
     Algorithm("P1.A1", "sample-and-aggregate", "P1", "(ε,δ)"),
     Algorithm("P1.A3", "coordinate-wise trimmed mean with smooth sensitivity", "P1 Algorithm 3", "zCDP → (ε,δ)", _TRIMMED),
     Algorithm("P1.A4", "soft truncation mean", "P1 Algorithm 4", "zCDP → (ε,δ)", _SOFT),

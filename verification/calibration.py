@@ -158,8 +158,15 @@ def _p0_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     return _p0_budget(p, 2 * phase.clip / (n_i * lam))
 
 
+def _p0_r3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """As P0.A3, for the sensitivity (2 + 2κ)C/(nλ) of a point with a certified gap; κ = 0.1."""
+    phase = p["phases"][int(release.name.split("/")[0].removeprefix("phase")) - 1]
+    return _p0_budget(p, 2.2 * phase.clip / (phase.size * phase.weight))
+
+
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
     "P0.A3": _p0_a3,
+    "P0.R3": _p0_r3,
     "P1.A3": _p1_a3,
     "P1.A4": _p1_a4,
     "P2.A2": _p2_a2,

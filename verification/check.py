@@ -184,7 +184,9 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
     for index, _ in enumerate(entry.implementation.settings):
         subject = subject_of(entry.id, index, implementation=entry.implementation)
         key = task_seed(seed, entry.id, index)
-        yield from (privacy_findings(subject, key, effort) if not subject.setting.refuted else refutation_findings(subject, key))
+        yield from (
+            privacy_findings(subject, key, effort) if not subject.setting.refuted else refutation_findings(subject, key)
+        )
         if entry.id in PUBLISHED:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
     if entry.id in utility.BOUNDS:

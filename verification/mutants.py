@@ -99,13 +99,15 @@ def _noise_times(factor: str) -> tuple[tuple[str, str], ...]:
 
 _P0_BUDGET = "refimpl.approx_dp.budget"
 _P0_GRADIENTS = "refimpl.approx_dp.gradients"
-_P0_DESCENT = "refimpl.approx_dp.clipped_descent"
+_P0_DESCENT = "refimpl.approx_dp.descent"
 _P0_CONCENTRATED = "return sensitivity / math.sqrt(2 * spend.rho)"
 _P0_CLIPPED = ("np.clip(slopes * norms, -clip, clip)", "(slopes * norms)")
 _P0_PULL = ("weight * (point - start)", "0 * (point - start)")
 
 
-def _p0(kind: MutantClass, name: str, identifiers: tuple[str, ...], module: str, *edits: tuple[str, str]) -> Iterator[Mutant]:
+def _p0(
+    kind: MutantClass, name: str, identifiers: tuple[str, ...], module: str, *edits: tuple[str, str]
+) -> Iterator[Mutant]:
     return _perturbed(kind, name, identifiers, *edits, module=module)
 
 
@@ -145,7 +147,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _privacy("P0.A3", "every batch sees all records", ("records = rows[batch.start : batch.stop]", "records = rows")),
     _privacy("P0.A3", "clip from the data", ("clip=phase.clip, domain", "clip=1 + float(abs(records).max()), domain")),
-    _privacy("P0.A3", "data-dependent scale", ("Gaussian(found, scale)", "Gaussian(found, scale * (1 + abs(records).max()))")),
+    _privacy(
+        "P0.A3", "data-dependent scale", ("Gaussian(found, scale)", "Gaussian(found, scale * (1 + abs(records).max()))")
+    ),
     _privacy(
         "P0.A3",
         "noise reused",
@@ -153,7 +157,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ("region.project(noisy)", "region.project(found + noisy)"),
     ),
     *_p0(
-        "calibration", "noise doubled", ("P0.A3",), _P0_BUDGET, (_P0_CONCENTRATED, _P0_CONCENTRATED.replace("urn ", "urn 2 * "))
+        "calibration",
+        "noise doubled",
+        ("P0.A3",),
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, _P0_CONCENTRATED.replace("urn ", "urn 2 * ")),
     ),
     *_p0(
         "calibration",
@@ -161,6 +169,47 @@ MUTANTS: tuple[Mutant, ...] = (
         ("P0.A3",),
         _P0_BUDGET,
         ("4 * math.sqrt(math.log(1 / spend.delta))", "4"),
+    ),
+    # P0.R3
+    *_p0("privacy", "noise halved", ("P0.R3",), _P0_BUDGET, (_P0_CONCENTRATED, f"{_P0_CONCENTRATED} / 2")),
+    *_p0(
+        "privacy",
+        "variance for deviation",
+        ("P0.R3",),
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, "return sensitivity**2 / (2 * spend.rho) / 4"),
+    ),
+    _privacy(
+        "P0.R3",
+        "extension skipped",
+        ("problem.on(records)", "__import__('dataclasses').replace(problem, lipschitz=99.0).on(records)"),
+    ),
+    _privacy(
+        "P0.R3", "C/n for 2C/n", ("problem.sensitivity_upper(phase.size)", "problem.sensitivity_upper(2 * phase.size)")
+    ),
+    _privacy(
+        "P0.R3",
+        "budget of every phase for all records: batches overlap",
+        ("batch = range(end - phase.size, end)", "batch = range(phase.size)"),
+    ),
+    _privacy("P0.R3", "every batch sees all records", ("records = rows[batch.start : batch.stop]", "records = rows")),
+    _privacy(
+        "P0.R3",
+        "data-dependent scale",
+        ("noise_scale(reach.value, spend)", "noise_scale(reach.value, spend) * (1 + abs(records).max())"),
+    ),
+    _privacy(
+        "P0.R3",
+        "noise reused",
+        ("Gaussian(found,", "Gaussian(0 * found,"),
+        ("region.project(channel", "region.project(found + channel"),
+    ),
+    *_p0(
+        "calibration",
+        "noise doubled",
+        ("P0.R3",),
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, _P0_CONCENTRATED.replace("urn ", "urn 2 * ")),
     ),
     # P2.A2
     _privacy("P2.A2", "noise halved", (_P2A2_SCALE, "math.sqrt(2 / rho) * clip / n / 2)")),
@@ -445,7 +494,7 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
         Inapplicable("P0.A2", name, _NO_NOISE)
         for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
     ),
-    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P0.A2", "P0.A3")),
+    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P0.A2", "P0.A3", "P0.R3")),
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
     Inapplicable("P4.S1", "budget not split", "it makes one release"),

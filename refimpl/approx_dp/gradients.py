@@ -14,7 +14,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.domains import Ball, Box, Domain, Localised, parse_domain
-from refimpl.losses import L4, AnyLoss, GlmLoss, Quadratic, RecordQuadratic, Ridge, _product, _row_norms, dimension_of, parse_any_loss
+from refimpl.losses import (
+    L4,
+    AnyLoss,
+    GlmLoss,
+    Quadratic,
+    RecordQuadratic,
+    Ridge,
+    _product,
+    _row_norms,
+    dimension_of,
+    parse_any_loss,
+)
 from refimpl.validation import FloatArray, InputError, records, vector
 
 Gradient: TypeAlias = Callable[[FloatArray], FloatArray]

@@ -1,12 +1,12 @@
 """[P0, Algorithm 3] LNC-GM, the localised noisy clipped gradient method.
 
 Setting: f(·, x) convex, α-smooth and L_f-Lipschitz on W; E sup_W ‖∇f‖^{2k} ≤ r̃^{2k}.  Phases i = 1..⌊log₂n⌋ on batches of ⌊n/2^i⌋
-records: Algorithm 2 on F̂_i(w) + λ_i‖w − w_{i−1}‖²/2 over W ∩ B(w_{i−1}, 2L_f/λ_i), then Gaussian noise for a sensitivity 2C_i/(n_iλ_i).
+records: Algorithm 2 on F̂_i(w) + λ_i‖w − w_{i−1}‖²/2 over W ∩ B(w_{i−1}, 2L_f/λ_i), then Gaussian noise for 2C_i/(n_iλ_i).
 Statement: (ε, δ)-DP for ε ≤ √log(1/δ), η_i ≤ 1/α; excess risk of Õ(r̃D(1/√n + (√(d·log(1/δ))/(εn))^{(k−1)/k})) [P0 Theorem 1]; the
 ρ-zCDP variant of Remarks 1 and 5.
-What holds: the claim, for d = 1 and for losses φ(⟨w, x⟩), with a penalty or without: see `clipped_descent`.  For other losses and
+What holds: the claim, for d = 1 and for losses φ(⟨w, x⟩), with a penalty or without: see `descent`.  For other losses and
 d ≥ 2 it is refuted (erratum P0.Alg2.stability): 64 records of `counterexample` have δ(ε) = 8.7e-4 where 1e-5 is claimed.  The function then
-warns (`UnprovedClaim`); `localised_extension` is the repaired variant for such losses.
+warns (`UnprovedClaim`); `repaired.localised_extension` is the repaired variant for such losses.
 Departures: batches are consecutive ranges (privacy rests on their being disjoint; shuffle first if the order tells something).
 w_i is projected onto W before it is used or returned: with the printed λ₁ = 1/(η₁n₁^{2p}) the set W_2 around w_1 would otherwise be
 empty with a probability near 1 (erratum P0.Alg3.phase1).  T_i = ⌈2log(n)/(λ_iη_i)⌉ for Θ̃(1/(λ_iη_i)): then Theorem 8's
@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp import clipped_descent
+from refimpl.approx_dp import descent
 from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, warn_if_weak
-from refimpl.approx_dp.clipped_descent import check_step, descend, sensitivity, turning_records
+from refimpl.approx_dp.descent import check_step, descend, sensitivity, turning_records
 from refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped, prepare
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, UnprovedClaim
@@ -86,7 +86,7 @@ def lnc_gm(
     ends = accumulate(phase.size for phase in phases)
     for i, (phase, end, scale) in enumerate(zip(phases, ends, scales, strict=True), start=1):  # line 2
         batch = range(end - phase.size, end)  # line 3
-        local = localised(region, point, phase.radius)
+        local = around(region, point, phase.radius)
         records = rows[batch.start : batch.stop]
         gradient = clipped_mean_gradient(function, records, clip=phase.clip, domain=region, smoothness=smoothness)
         found = descend(gradient, local, point, step=phase.step, weight=phase.weight, steps=phase.steps)  # lines 4-5
@@ -96,7 +96,7 @@ def lnc_gm(
     return point
 
 
-def localised(domain: Domain, center: FloatArray, radius: float) -> Domain:
+def around(domain: Domain, center: FloatArray, radius: float) -> Domain:
     """W_i: a ball around a point of W that holds all of it changes nothing."""
     return domain if domain.max_norm_from(center) <= radius else Localised(domain, center, radius)
 
@@ -188,7 +188,7 @@ def published_step(
         private / (moment_bound * n ** ((p + 1) / 2)),
         1 / (n ** ((p - 1) / 2) * lipschitz**2 * logs),
     )
-    return min(radius / n ** (p / 2) * least, 4 / smoothness)
+    return float(min(radius / n ** (p / 2) * least, 4 / smoothness))
 
 
 def tuned_phases(
@@ -234,19 +234,19 @@ def worst_neighbours(
     quiet = np.zeros((n - first.size, d))
     if quiet.shape[1] and loss in ("logistic", "hinge"):
         quiet[:, -1] = 1.0
-    for rows, neighbour in clipped_descent.worst_neighbours(first.size, d, loss=loss, clip=first.clip, weight=first.weight):
+    for rows, neighbour in descent.worst_neighbours(first.size, d, loss=loss, clip=first.clip, weight=first.weight):
         yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
 
 
 def counterexample() -> dict[str, Any]:
     """The parameters, for 64 records in the plane, with which `worst_neighbours` refutes the published claim.
 
-    δ = 1e-5, ε = √log(1/δ), p = 1, α = 1, η_1 = 1, C_1 = 1; the first batch is `clipped_descent.turning_records`, the others have loss 0.
+    δ = 1e-5, ε = √log(1/δ), p = 1, α = 1, η_1 = 1, C_1 = 1; the first batch is `descent.turning_records`, the others have loss 0.
     """
     n, delta = 64, 1e-5
     claim = {"epsilon": math.sqrt(-math.log(delta)), "delta": delta}
     reach = 1e6
-    sizes = {"dimension": 2, "step": 4.0, "lipschitz": reach, "moment_order": 2.0}
+    sizes: dict[str, Any] = {"dimension": 2, "step": 4.0, "lipschitz": reach, "moment_order": 2.0}
     one = published_phases(n, moment_bound=1.0, **sizes, **claim)
     phases = published_phases(n, moment_bound=1 / one[0].clip, **sizes, **claim)
     start = turning_records(phases[0].size, clip=phases[0].clip, weight=phases[0].weight)[2]

@@ -3,11 +3,11 @@
 Setting: every f(·, x) convex and α-smooth, η ≤ 1/α.  A deterministic inner solver: it releases nothing and claims nothing; what
 uses it, Algorithm 3, relies on its ℓ2-sensitivity 2C/(nλ) (“the stability now only depends on the clipping threshold”).
 That holds for d = 1 and for losses φ(⟨w, x⟩): there clipped gradients are those of a convex, α-smooth function, the step is a
-contraction by 1 − ηλ if η(α + 2λ) ≤ 2, and replacing a record adds at most 2ηC/n to the distance in each step, so that it is at most
+contraction by 1 − ηλ if η(α + 2λ) ≤ 2, and replacing a record adds at most 2ηC/n to the distance in each step, so it is at most
 2C/(nλ)·(1 − (1 − ηλ)^T).  (With one record, and ηλ ≤ 1, for all losses: the gradients are at most 2C apart.)
 It is false for other losses and d ≥ 2: see `turning_records`, and the erratum P0.Alg2.stability.
-Departures: `steps` counts the updates (the printed loop makes T − 1); once a step does not move the point the rest are left out, for
-they would not either.  Records rougher than α, and penalties: see `gradients`.
+Departures: `steps` counts the updates (the printed loop makes T − 1); once a step does not move the point the rest are left
+out, for they would not either.  Records rougher than α, and penalties: see `gradients`.
 """
 
 from __future__ import annotations
@@ -111,13 +111,15 @@ def turning_records(
 
     n − 1 records ½aw₁² + Cw₂ (b(w₂ + C/b)²/2 with a tiny b), and one that pulls with C along v, or against it in the neighbour.
     The clipped gradients u = (aw₁, C)/‖·‖ do not depend on w₂, so that w₂ is free to move, and at the fixed point λ(w − w0) =
-    −(1 − 1/n)·C·u ∓ C·v/n.  λ is small, hence u₁ takes up the pull, by 2v₁/n; u₂ = √(1 − u₁²) is steep near u₁ = 1, and moves by up to
-    2/√n: the fixed points are √n times 2C/(nλ) apart, up to constants.  The angle of v and w0 are near the best ones.
+    −(1 − 1/n)·C·u ∓ C·v/n.  λ is small, hence u₁ takes up the pull, by 2v₁/n; u₂ = √(1 − u₁²) is steep near u₁ = 1, and moves by
+    up to 2/√n: the fixed points are √n times 2C/(nλ) apart, up to constants.  The angle of v and w0 are near the best ones.
     """
     angle = 1.83 / math.sqrt(n)
     pull = np.array([math.cos(angle), math.sin(angle)])
     flat = 1e-12 * curvature
     rows = np.tile([curvature, flat, 0.0, -clip / flat], (n, 1))
-    rows[0] = np.append([flat, flat], -1e3 * clip / flat * pull)  # gradients far beyond C, of a direction that hardly changes
+    rows[0] = np.append(
+        [flat, flat], -1e3 * clip / flat * pull
+    )  # gradients far beyond C, of a direction that hardly changes
     neighbour = replace_record(rows, 0, np.append([flat, flat], 1e3 * clip / flat * pull))
     return rows, neighbour, np.array([(1 - 1.45 / n) * clip / weight, 0.0])
