@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp import descent, localised, repaired
+from refimpl.approx_dp import accelerated, descent, localised, repaired
 from refimpl.approx_dp.descent import turning_records
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
@@ -106,7 +106,8 @@ def _call(function: Callable[..., Claim] | None, setting: Setting) -> Claim | No
         return None
     code = function.__code__
     named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return function(**{name: value for name, value in setting.parameters.items() if name in named})
+    known = {"n": setting.n, **setting.parameters}
+    return function(**{name: value for name, value in known.items() if name in named})
 
 
 def _released_exactly(function: Callable[..., FloatArray], module: ModuleType) -> Mechanism:
@@ -317,6 +318,18 @@ _LOCALISED_EXTENSION = Implementation(
     "localised_extension",
     (Setting(6, 2, {**_ILL_CONDITIONED, "rho": 0.5}, effort=0.05),),
 )
+# Shuffling needs 16·log(8/δ)·√e records.
+_PNCA: dict[str, Any] = {"loss": "squared", "domain": "ball:1", "clip": 1.0, "steps": 4, "proximity": 2.0}
+_PNCA_SGD = Implementation(
+    accelerated,
+    "pnca_sgd",
+    (
+        Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.1),
+        Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "batch", "steps": 60}, effort=0.1),
+        Setting(12, 3, {**_PNCA, "rho": 0.5, "noise": "central"}, effort=0.3),
+    ),
+    conditional="conditional_privacy",
+)
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
@@ -335,6 +348,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "PNCA-SGD, permuted noisy clipped accelerated SGD",
         "P0 Algorithm 6",
         "(ε,δ), ε = O(√(log(n/δ)/n)) by shuffling",
+        _PNCA_SGD,
     ),
     Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6"),
     Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant"),

@@ -164,8 +164,29 @@ def _p0_r3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     return _p0_budget(p, 2.2 * phase.clip / (phase.size * phase.weight))
 
 
+def _p0_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P0 Algorithm 6: σ² = 128C²T·log(1/δ)/(n²ε²); its proof: σ₁² = 8C²log(1/δ₀)/ε₀² per record, ε₀ and δ₀ by shuffling n records."""
+    n, C, T = len(data), p["clip"], p["steps"]
+    if p["noise"] == "central":
+        return _p0_budget(p, 2 * C * T / n)
+    eps, delta = p["epsilon"], p["delta"]
+    if p["noise"] == "batch":
+        variance, Delta = 128 * C**2 * T * math.log(1 / delta) / (n**2 * eps**2), 2 * C * T / n
+        return Published(Gaussian, math.sqrt(variance), ZCDP(Delta**2 / (2 * variance)))
+    low, high = 0.0, 0.5
+    for _ in range(200):  # e^ε − 1 = (e^ε₀ − 1)/(e^ε₀ + 1)·(8√(e^ε₀ log(4/δ̂)/n) + 8e^ε₀/n), δ̂ = δ/2
+        e0 = (low + high) / 2
+        amplified = (math.exp(e0) - 1) / (math.exp(e0) + 1)
+        amplified *= 8 * math.sqrt(math.exp(e0) * math.log(8 / delta) / n) + 8 * math.exp(e0) / n
+        low, high = (e0, high) if amplified < math.exp(eps) - 1 else (low, e0)
+    d0 = delta / 2 / ((math.exp(eps) + 1) * (1 + math.exp(-low) / 2) * n)
+    variance = 8 * C**2 * math.log(1 / d0) / low**2
+    return Published(Gaussian, math.sqrt(variance), ZCDP((2 * C) ** 2 / (2 * variance)))
+
+
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
     "P0.A3": _p0_a3,
+    "P0.A6": _p0_a6,
     "P0.R3": _p0_r3,
     "P1.A3": _p1_a3,
     "P1.A4": _p1_a4,

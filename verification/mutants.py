@@ -170,6 +170,45 @@ MUTANTS: tuple[Mutant, ...] = (
         _P0_BUDGET,
         ("4 * math.sqrt(math.log(1 / spend.delta))", "4"),
     ),
+    # P0.A6
+    _privacy("P0.A6", "noise halved", ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale / 2)")),
+    _privacy(
+        "P0.A6",
+        "clip skipped",
+        ("query = (clip_weights(gradients, clip)[:, np.newaxis] * gradients)", "query = (gradients)"),
+    ),
+    _privacy("P0.A6", "C/n for 2C/n", ("Calibration(L2(2 * clip), scale)", "Calibration(L2(clip), scale)")),
+    _privacy(
+        "P0.A6",
+        "variance for deviation",
+        ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale**2 / 1e9)"),
+    ),
+    _privacy(
+        "P0.A6",
+        "budget of every batch for all records: batches overlap",
+        ("members = order[(t - 1) * size : t * size]", "members = order[:size]"),
+    ),
+    _privacy("P0.A6", "batches by value", ("members = order[(t - 1)", "members = np.argsort(rows[:, -1])[(t - 1)")),
+    _privacy(
+        "P0.A6", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
+    ),
+    _privacy(
+        "P0.A6",
+        "data-dependent scale",
+        ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale * (1 + abs(rows[members]).max()))"),
+    ),
+    _privacy(
+        "P0.A6",
+        "noise reused",
+        ("Gaussian(query, calibrated.scale)", "Gaussian(0 * query, calibrated.scale)"),
+        ("slope = noisy.reshape", "slope = (query + noisy).reshape"),
+    ),
+    _calibration("P0.A6", "noise doubled", ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale * 2)")),
+    _calibration(
+        "P0.A6",
+        "not amplified: ε for ε₀",
+        ("math.sqrt(math.log(1 / local.delta)) / local.epsilon", "math.sqrt(math.log(1 / local.delta)) / spend.epsilon"),
+    ),
     # P0.R3
     *_p0("privacy", "noise halved", ("P0.R3",), _P0_BUDGET, (_P0_CONCENTRATED, f"{_P0_CONCENTRATED} / 2")),
     *_p0(
@@ -494,7 +533,7 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
         Inapplicable("P0.A2", name, _NO_NOISE)
         for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
     ),
-    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P0.A2", "P0.A3", "P0.R3")),
+    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P0.A2", "P0.A3", "P0.A6", "P0.R3")),
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
     Inapplicable("P4.S1", "budget not split", "it makes one release"),
