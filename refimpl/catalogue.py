@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp import accelerated, descent, localised, repaired
+from refimpl.approx_dp import accelerated, descent, localised, repaired, sgd
 from refimpl.approx_dp.descent import turning_records
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
@@ -330,6 +330,28 @@ _PNCA_SGD = Implementation(
     ),
     conditional="conditional_privacy",
 )
+_DP_SGD = Implementation(
+    sgd,
+    "dp_sgd",
+    (
+        Setting(
+            12,
+            3,
+            {
+                "loss": "squared",
+                "domain": "ball:1",
+                "clip": 1.0,
+                "batch": 4,
+                "steps": 5,
+                "step": 0.5,
+                "epsilon": 1.0,
+                "delta": 1e-3,
+            },
+            effort=0.3,
+        ),
+    ),
+    conditional="conditional_privacy",
+)
 
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
@@ -351,7 +373,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         _PNCA_SGD,
     ),
     Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6"),
-    Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant"),
+    Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant", _DP_SGD),
     Algorithm("P0.R3", "LNC-GM on certified minimisers (repaired, ours)", "ours", "(ε,δ), or ρ-zCDP", _LOCALISED_EXTENSION),
     Algorithm("P1.A1", "sample-and-aggregate", "P1", "(ε,δ)"),
     Algorithm("P1.A3", "coordinate-wise trimmed mean with smooth sensitivity", "P1 Algorithm 3", "zCDP → (ε,δ)", _TRIMMED),

@@ -209,6 +209,38 @@ MUTANTS: tuple[Mutant, ...] = (
         "not amplified: ε for ε₀",
         ("math.sqrt(math.log(1 / local.delta)) / local.epsilon", "math.sqrt(math.log(1 / local.delta)) / spend.epsilon"),
     ),
+    # P0.B
+    _privacy("P0.B", "noise halved", ("Gaussian(mean, z * reach.value)", "Gaussian(mean, z * reach.value / 2)")),
+    *_p0("privacy", "clip skipped", ("P0.B",), _P0_GRADIENTS, _P0_CLIPPED),
+    _privacy("P0.B", "C/n for 2C/n", ("L2(2 * clip / batch)", "L2(clip / batch)")),
+    _privacy(
+        "P0.B", "variance for deviation", ("Gaussian(mean, z * reach.value)", "Gaussian(mean, (z * reach.value) ** 2 / 10)")
+    ),
+    _privacy(
+        "P0.B",
+        "budget not split: composition dropped",
+        (
+            "z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=steps)",
+            "z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=1)",
+        ),
+    ),
+    _privacy("P0.B", "batches by value", ("[:batch]\n", "[:batch]\n        members = np.argsort(rows[:, -1])[:batch]\n")),
+    _privacy(
+        "P0.B", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
+    ),
+    _privacy(
+        "P0.B",
+        "data-dependent scale",
+        ("Gaussian(mean, z * reach.value)", "Gaussian(mean, z * reach.value * (1 + abs(rows).max()))"),
+    ),
+    _privacy(
+        "P0.B",
+        "noise reused",
+        ("Gaussian(mean, z * reach.value)", "Gaussian(0 * mean, z * reach.value)"),
+        ("point - step * slope", "point - step * (mean + slope)"),
+    ),
+    _calibration("P0.B", "noise doubled", ("Gaussian(mean, z * reach.value)", "Gaussian(mean, 2 * z * reach.value)")),
+    _calibration("P0.B", "share of the records halved", ("share=batch / n,", "share=batch / (2 * n),")),
     # P0.R3
     *_p0("privacy", "noise halved", ("P0.R3",), _P0_BUDGET, (_P0_CONCENTRATED, f"{_P0_CONCENTRATED} / 2")),
     *_p0(
@@ -533,7 +565,7 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
         Inapplicable("P0.A2", name, _NO_NOISE)
         for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
     ),
-    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P0.A2", "P0.A3", "P0.A6", "P0.R3")),
+    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P0.A2", "P0.A3", "P0.A6", "P0.B", "P0.R3")),
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
     Inapplicable("P4.S1", "budget not split", "it makes one release"),

@@ -67,7 +67,9 @@ def pnca_sgd(
     calibrated = calibration(n, clip=clip, steps=steps, spend=spend, noise=noise)
     warn_if_weak(spend, n)
     if noise == "batch" and isinstance(spend, ApproxDP) and zcdp_epsilon(calibrated.spend.rho, spend.delta) > spend.epsilon:
-        warnings.warn("noise = 'batch': the box's noise is below the proof's (P0.Alg6.variance)", UnprovedClaim, stacklevel=2)
+        warnings.warn(
+            "noise = 'batch': the box's noise is below the proof's (P0.Alg6.variance)", UnprovedClaim, stacklevel=2
+        )
     order = np.asarray(channel.hidden("order", UniformPermutation(n)))  # line 1
     project, average = projection(region), point  # line 2
     for t in range(1, steps + 1):  # line 3

@@ -176,8 +176,12 @@ def published_step(
     delta: float | None = None,
     rho: float | None = None,
     exponent: float = 1.0,
+    outer: float | None = None,
 ) -> float:
-    """η of Algorithm 4, line 3, at R_{l−1} = `radius` and β = `failure`; and at most 4/α, so that η_1 = η/4 ≤ 1/α."""
+    """η of Algorithm 4, line 3, at R_{l−1} = `radius` and β = `failure`; and at most 4/α, so that η_1 = η/4 ≤ 1/α.
+
+    `outer` is the exponent of n in front, p/2 by default (Algorithm 5 has (p − 1)/2).
+    """
     p, k = exponent, moment_order
     spend = budget(epsilon=epsilon, delta=delta, rho=rho)
     without_delta = replace(spend, delta=math.exp(-1)) if isinstance(spend, ApproxDP) else spend  # no log(1/δ) in line 3
@@ -188,7 +192,7 @@ def published_step(
         private / (moment_bound * n ** ((p + 1) / 2)),
         1 / (n ** ((p - 1) / 2) * lipschitz**2 * logs),
     )
-    return float(min(radius / n ** (p / 2) * least, 4 / smoothness))
+    return float(min(radius / n ** (p / 2 if outer is None else outer) * least, 4 / smoothness))
 
 
 def tuned_phases(
