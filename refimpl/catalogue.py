@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp import accelerated, descent, localised, repaired, sgd
+from refimpl.approx_dp import accelerated, approximation, descent, iterated, iterated_accelerated, localised, repaired, sgd
 from refimpl.approx_dp.descent import turning_records
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
@@ -311,6 +311,64 @@ _LNC_GM = Implementation(
         Setting(64, 4, localised.counterexample(), _curved, refuted="P0.Alg2.stability"),
     ),
 )
+_TWO_STAGES = tuple(
+    approximation.Stage(
+        6, radius, (localised.Phase(4, 0.5, 1 / 8, 1.0, 50.0, 60), localised.Phase(2, 0.25, 0.5, 0.5, 1.0, 9))
+    )
+    for radius in (9.0, 4.5)
+)
+_STAGED = {"loss": "squared", "domain": "ball:50", "smoothness": 2.0}
+_TURNING = localised.counterexample(48)
+_TURNING_STAGE = {name: value for name, value in _TURNING.items() if name != "phases"}
+_APPROXIMATION = Implementation(
+    approximation,
+    "private_stochastic_approximation",
+    (
+        Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "rho": 0.5}, effort=0.1),
+        Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "epsilon": 2.0, "delta": 1e-3}, effort=0.1),
+        Setting(
+            48,
+            4,
+            {**_TURNING_STAGE, "stages": (approximation.Stage(48, 1e6, _TURNING["phases"]),)},
+            _curved,
+            refuted="P0.Alg2.stability",
+        ),
+    ),
+)
+_GROWING = tuple(
+    approximation.Stage(
+        size, None, (localised.Phase(size - 2, 0.5, 1 / 8, 1.0, 50.0, 60), localised.Phase(2, 0.25, 0.5, 0.5, 1.0, 9))
+    )
+    for size in (4, 8)
+)
+_ITERATED = Implementation(
+    iterated,
+    "iterated_lnc_gm",
+    (
+        Setting(12, 3, {**_STAGED, "stages": _GROWING, "rho": 0.5}, effort=0.1),
+        Setting(12, 3, {**_STAGED, "stages": _GROWING, "epsilon": 6.0, "delta": 1e-3}, effort=0.1),
+        Setting(
+            48,
+            4,
+            {**_TURNING_STAGE, "stages": (approximation.Stage(48, None, _TURNING["phases"]),)},
+            _curved,
+            refuted="P0.Alg2.stability",
+        ),
+    ),
+)
+_TWO_PARTS = tuple(iterated_accelerated.Part(size, 1.0, steps, 2.0) for size, steps in ((240, 4), (480, 6)))
+_FEW_PARTS = tuple(iterated_accelerated.Part(size, 1.0, steps, 2.0) for size, steps in ((4, 2), (8, 2)))
+_ACCELERATED = {"loss": "squared", "domain": "ball:1"}
+_ITERATED_ACCELERATED = Implementation(
+    iterated_accelerated,
+    "iterated_pnca_sgd",
+    (
+        Setting(720, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.1),
+        Setting(720, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "batch"}, effort=0.1),
+        Setting(12, 3, {**_ACCELERATED, "parts": _FEW_PARTS, "rho": 0.5, "noise": "central"}, effort=0.1),
+    ),
+    conditional="conditional_privacy",
+)
 _TWO_BATCHES = (localised.Phase(4, 0.5, 0.5, 1.0, 9.0, 1), localised.Phase(2, 0.5, 1.0, 0.5, 9.0, 1))
 _ILL_CONDITIONED = {"loss": Quadratic(np.diag([1.0, 0.01])), "domain": "ball:9", "phases": _TWO_BATCHES}
 _LOCALISED_EXTENSION = Implementation(
@@ -363,8 +421,8 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         _CLIPPED_DESCENT,
     ),
     Algorithm("P0.A3", "LNC-GM, localised noisy clipped gradient method", "P0 Algorithm 3", "(ε,δ), ε ≤ √log(1/δ)", _LNC_GM),
-    Algorithm("P0.A4", "private stochastic approximation (TNC, θ ≥ 2)", "P0 Algorithm 4", "(ε,δ)"),
-    Algorithm("P0.A5", "iterated LNC-GM (TNC, θ ≥ θ̄ > 1)", "P0 Algorithm 5", "(ε,δ), ε ≤ 2log(1/δ)"),
+    Algorithm("P0.A4", "private stochastic approximation (TNC, θ ≥ 2)", "P0 Algorithm 4", "(ε,δ)", _APPROXIMATION),
+    Algorithm("P0.A5", "iterated LNC-GM (TNC, θ ≥ θ̄ > 1)", "P0 Algorithm 5", "(ε,δ), ε ≤ 2log(1/δ)", _ITERATED),
     Algorithm(
         "P0.A6",
         "PNCA-SGD, permuted noisy clipped accelerated SGD",
@@ -372,7 +430,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "(ε,δ), ε = O(√(log(n/δ)/n)) by shuffling",
         _PNCA_SGD,
     ),
-    Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6"),
+    Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6", _ITERATED_ACCELERATED),
     Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant", _DP_SGD),
     Algorithm("P0.R3", "LNC-GM on certified minimisers (repaired, ours)", "ours", "(ε,δ), or ρ-zCDP", _LOCALISED_EXTENSION),
     Algorithm("P1.A1", "sample-and-aggregate", "P1", "(ε,δ)"),

@@ -158,6 +158,19 @@ def _p0_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     return _p0_budget(p, 2 * phase.clip / (n_i * lam))
 
 
+def _p0_stages(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P0 Algorithms 4 and 5: Algorithm 3's σ_i = 8C_i√log(1/δ)/(n_iλ_iε) in every stage."""
+    stage, phase = (int(word.strip("stagephse")) - 1 for word in release.name.split("/")[:2])
+    chosen = p["stages"][stage].phases[phase]
+    return _p0_budget(p, 2 * chosen.clip / (chosen.size * chosen.weight))
+
+
+def _p0_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P0 Algorithm 7: Algorithm 6 on n_t records."""
+    part = p["parts"][int(release.name.split("/")[0].removeprefix("part")) - 1]
+    return _p0_a6(release, data[: part.size], {**p, "clip": part.clip, "steps": part.steps})
+
+
 def _p0_r3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
     """As P0.A3, for the sensitivity (2 + 2κ)C/(nλ) of a point with a certified gap; κ = 0.1."""
     phase = p["phases"][int(release.name.split("/")[0].removeprefix("phase")) - 1]
@@ -209,7 +222,10 @@ def _p0_b(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
 
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
     "P0.A3": _p0_a3,
+    "P0.A4": _p0_stages,
+    "P0.A5": _p0_stages,
     "P0.A6": _p0_a6,
+    "P0.A7": _p0_a7,
     "P0.B": _p0_b,
     "P0.R3": _p0_r3,
     "P1.A3": _p1_a3,

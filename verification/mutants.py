@@ -100,6 +100,11 @@ def _noise_times(factor: str) -> tuple[tuple[str, str], ...]:
 _P0_BUDGET = "refimpl.approx_dp.budget"
 _P0_GRADIENTS = "refimpl.approx_dp.gradients"
 _P0_DESCENT = "refimpl.approx_dp.descent"
+_P0_LOCALISED = "refimpl.approx_dp.localised"
+_P0_APPROXIMATION = "refimpl.approx_dp.approximation"
+_P0_ACCELERATED = "refimpl.approx_dp.accelerated"
+_P0_STAGED = ("P0.A4", "P0.A5")
+_P0_BATCH = "Gaussian(query, calibrated.scale)"
 _P0_CONCENTRATED = "return sensitivity / math.sqrt(2 * spend.rho)"
 _P0_CLIPPED = ("np.clip(slopes * norms, -clip, clip)", "(slopes * norms)")
 _P0_PULL = ("weight * (point - start)", "0 * (point - start)")
@@ -154,7 +159,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "P0.A3",
         "noise reused",
         ("Gaussian(found, scale)", "Gaussian(0 * found, scale)"),
-        ("region.project(noisy)", "region.project(found + noisy)"),
+        ("domain.project(noisy)", "domain.project(found + noisy)"),
     ),
     *_p0(
         "calibration",
@@ -170,6 +175,97 @@ MUTANTS: tuple[Mutant, ...] = (
         _P0_BUDGET,
         ("4 * math.sqrt(math.log(1 / spend.delta))", "4"),
     ),
+    # P0.A4, P0.A5: what they share with P0.A3, and their parts
+    *_p0("privacy", "clip skipped", _P0_STAGED, _P0_GRADIENTS, _P0_CLIPPED),
+    *_p0("privacy", "C/n for 2C/n", _P0_STAGED, _P0_DESCENT, ("L2(2 * clip / (n", "L2(clip / (n")),
+    *_p0("privacy", "noise halved", _P0_STAGED, _P0_BUDGET, (_P0_CONCENTRATED, f"{_P0_CONCENTRATED} / 2")),
+    *_p0(
+        "privacy",
+        "variance for deviation",
+        _P0_STAGED,
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, "return sensitivity**2 / (2 * spend.rho) / 99"),
+    ),
+    *_p0(
+        "privacy",
+        "data-dependent scale",
+        _P0_STAGED,
+        _P0_LOCALISED,
+        ("Gaussian(found, scale)", "Gaussian(found, scale * (1 + abs(records).max()))"),
+    ),
+    *_p0(
+        "privacy",
+        "noise reused",
+        _P0_STAGED,
+        _P0_LOCALISED,
+        ("Gaussian(found, scale)", "Gaussian(0 * found, scale)"),
+        ("domain.project(noisy)", "domain.project(found + noisy)"),
+    ),
+    *_p0(
+        "privacy",
+        "budget of every stage for all records: parts overlap",
+        _P0_STAGED,
+        _P0_APPROXIMATION,
+        ("part = range(end - stage.size, end)", "part = range(stage.size)"),
+    ),
+    *_p0(
+        "privacy",
+        "every stage sees all records",
+        _P0_STAGED,
+        _P0_APPROXIMATION,
+        ("rows[part.start : part.stop]", "rows[-part.stop :]"),
+    ),
+    *_p0(
+        "calibration",
+        "noise doubled",
+        _P0_STAGED,
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, _P0_CONCENTRATED.replace("urn ", "urn 2 * ")),
+    ),
+    # P0.A7
+    *_p0("privacy", "noise halved", ("P0.A7",), _P0_ACCELERATED, (_P0_BATCH, "Gaussian(query, calibrated.scale / 2)")),
+    *_p0(
+        "privacy",
+        "clip skipped",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        ("query = (clip_weights(gradients, clip)[:, np.newaxis] * gradients)", "query = (gradients)"),
+    ),
+    *_p0(
+        "privacy",
+        "C/n for 2C/n",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        ("Calibration(L2(2 * clip), scale)", "Calibration(L2(clip), scale)"),
+    ),
+    *_p0(
+        "privacy",
+        "variance for deviation",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        (_P0_BATCH, "Gaussian(query, calibrated.scale**2 / 1e9)"),
+    ),
+    *_p0(
+        "privacy",
+        "data-dependent scale",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        (_P0_BATCH, "Gaussian(query, calibrated.scale * (1 + abs(rows[members]).max()))"),
+    ),
+    *_p0(
+        "privacy",
+        "noise reused",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        (_P0_BATCH, "Gaussian(0 * query, calibrated.scale)"),
+        ("slope = noisy.reshape", "slope = (query + noisy).reshape"),
+    ),
+    _privacy(
+        "P0.A7",
+        "budget of every part for all records: parts overlap",
+        ("members = range(end - part.size, end)", "members = range(part.size)"),
+    ),
+    *_p0("calibration", "noise doubled", ("P0.A7",), _P0_ACCELERATED, (_P0_BATCH, "Gaussian(query, calibrated.scale * 2)")),
     # P0.A6
     _privacy("P0.A6", "noise halved", ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale / 2)")),
     _privacy(
@@ -565,7 +661,10 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
         Inapplicable("P0.A2", name, _NO_NOISE)
         for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
     ),
-    *(Inapplicable(identifier, "utility", _NO_BOUND) for identifier in ("P0.A2", "P0.A3", "P0.A6", "P0.B", "P0.R3")),
+    *(
+        Inapplicable(identifier, "utility", _NO_BOUND)
+        for identifier in ("P0.A2", "P0.A3", "P0.A4", "P0.A5", "P0.A6", "P0.A7", "P0.B", "P0.R3")
+    ),
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),
     Inapplicable("P4.S1", "budget not split", "it makes one release"),

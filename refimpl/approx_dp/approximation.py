@@ -20,8 +20,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp import localised
+from refimpl.approx_dp.budget import Budget, warn_if_weak
 from refimpl.approx_dp.gradients import prepare
-from refimpl.approx_dp.localised import Phase, around, check_phases, lnc_gm, privacy, published_phases, published_step
+from refimpl.approx_dp.localised import (
+    Phase,
+    around,
+    check_phases,
+    privacy,
+    published_phases,
+    published_step,
+    run_phases,
+    warn_if_refuted,
+)
 from refimpl.channel import Channel
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
@@ -53,11 +63,10 @@ def private_stochastic_approximation(
     start: ArrayLike | None = None,
 ) -> FloatArray:
     """ŵ_m, a point of W.  `stages` are those of `published_stages`, or tuned ones; `smoothness` is α, `start` is w_1."""
-    claim = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    privacy(**claim)
+    spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_stages(stages, smoothness=smoothness)
     function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start)
-    return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, **claim)
+    return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
 
 
 def run_stages(
@@ -69,24 +78,19 @@ def run_stages(
     loss: AnyLoss,
     domain: Domain,
     smoothness: float,
-    **claim: float | None,
+    spend: Budget,
 ) -> FloatArray:
+    warn_if_weak(spend, len(rows))
+    warn_if_refuted(loss, domain)
     if (needed := sum(stage.size for stage in stages)) > len(rows):
         raise InputError(f"data: has {len(rows)} records; the stages need {needed}")
     ends = accumulate(stage.size for stage in stages)
     for i, (stage, end) in enumerate(zip(stages, ends, strict=True), start=1):  # line 2
         part = range(end - stage.size, end)  # line 1
         region = domain if stage.radius is None else around(domain, point, stage.radius)
-        point = lnc_gm(
-            rows[part.start : part.stop],
-            channel.part(f"stage{i}", part),
-            loss=loss,
-            domain=region,
-            phases=stage.phases,
-            smoothness=smoothness,
-            start=point,
-            **claim,
-        )  # line 4
+        records, inner = rows[part.start : part.stop], channel.part(f"stage{i}", part)
+        found = run_phases(records, inner, stage.phases, point, loss=loss, domain=region, smoothness=smoothness, spend=spend)
+        point = domain.project(found)  # line 4; the projection is for rounding only
     return point
 
 

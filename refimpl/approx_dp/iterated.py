@@ -41,11 +41,10 @@ def iterated_lnc_gm(
     start: ArrayLike | None = None,
 ) -> FloatArray:
     """w_l, a point of W.  `stages` are those of `published_stages`, or tuned ones; `smoothness` is α, `start` is w_0."""
-    claim = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    privacy(**claim)
+    spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_stages(stages, smoothness=smoothness)
     function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start)
-    return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, **claim)
+    return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
 
 
 def privacy(*, epsilon: float | None = None, delta: float | None = None, rho: float | None = None) -> Budget:

@@ -77,22 +77,36 @@ def lnc_gm(
     """w_l, a point of W.  `phases` are those of `published_phases` or `tuned_phases`; `smoothness` is α, `start` is w0."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_phases(phases, smoothness=smoothness)
-    scales = [noise_scale(phase.sensitivity, spend) for phase in phases]
     function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start)
-    check_sizes(phases, len(rows))
     warn_if_weak(spend, len(rows))
-    if not is_monotone_when_clipped(function, region.dimension):
-        warnings.warn(_refuted(function), UnprovedClaim, stacklevel=2)
+    warn_if_refuted(function, region)
+    return run_phases(rows, channel, phases, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
+
+
+def run_phases(
+    rows: FloatArray,
+    channel: Channel,
+    phases: Sequence[Phase],
+    point: FloatArray,
+    *,
+    loss: AnyLoss,
+    domain: Domain,
+    smoothness: float,
+    spend: Budget,
+) -> FloatArray:
+    if (needed := sum(phase.size for phase in phases)) > len(rows):
+        raise InputError(f"data: has {len(rows)} records; the phases need {needed}")
+    scales = [noise_scale(phase.sensitivity, spend) for phase in phases]
     ends = accumulate(phase.size for phase in phases)
     for i, (phase, end, scale) in enumerate(zip(phases, ends, scales, strict=True), start=1):  # line 2
         batch = range(end - phase.size, end)  # line 3
-        local = around(region, point, phase.radius)
+        local = around(domain, point, phase.radius)
         records = rows[batch.start : batch.stop]
-        gradient = clipped_mean_gradient(function, records, clip=phase.clip, domain=region, smoothness=smoothness)
+        gradient = clipped_mean_gradient(loss, records, clip=phase.clip, domain=domain, smoothness=smoothness)
         found = descend(gradient, local, point, step=phase.step, weight=phase.weight, steps=phase.steps)  # lines 4-5
         reach = sensitivity(phase.size, clip=phase.clip, weight=phase.weight)
         noisy = channel.part(f"phase{i}", batch).release("point", Gaussian(found, scale), sensitivity=reach, spend=spend)
-        point = region.project(noisy)  # line 6
+        point = domain.project(noisy)  # line 6
     return point
 
 
@@ -114,16 +128,14 @@ def check_phases(phases: Sequence[Phase], *, smoothness: float) -> None:
         check_step(step=phase.step, weight=phase.weight, smoothness=smoothness, size=phase.size)
 
 
-def check_sizes(phases: Sequence[Phase], n: int) -> None:
-    if (needed := sum(phase.size for phase in phases)) > n:
-        raise InputError(f"data: has {n} records; the phases need {needed}")
-
-
-def _refuted(loss: AnyLoss) -> str:
-    return (
-        f"loss = {loss!r}: the published claim is refuted for losses that are not generalised linear in dimensions above 1 "
-        "(P0.Alg2.stability); localised_extension is the repaired variant"
-    )
+def warn_if_refuted(loss: AnyLoss, domain: Domain) -> None:
+    if not is_monotone_when_clipped(loss, domain.dimension):
+        warnings.warn(
+            f"loss = {loss!r}: the published claim is refuted for losses that are not generalised linear in dimensions above 1 "
+            "(P0.Alg2.stability); localised_extension is the repaired variant",
+            UnprovedClaim,
+            stacklevel=3,
+        )
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------
@@ -242,12 +254,12 @@ def worst_neighbours(
         yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
 
 
-def counterexample() -> dict[str, Any]:
-    """The parameters, for 64 records in the plane, with which `worst_neighbours` refutes the published claim.
+def counterexample(n: int = 64) -> dict[str, Any]:
+    """The parameters, for n = 64 (or at least 48) records in the plane, with which `worst_neighbours` refutes the published claim.
 
     δ = 1e-5, ε = √log(1/δ), p = 1, α = 1, η_1 = 1, C_1 = 1; the first batch is `descent.turning_records`, the others have loss 0.
     """
-    n, delta = 64, 1e-5
+    delta = 1e-5
     claim = {"epsilon": math.sqrt(-math.log(delta)), "delta": delta}
     reach = 1e6
     sizes: dict[str, Any] = {"dimension": 2, "step": 4.0, "lipschitz": reach, "moment_order": 2.0}

@@ -4,8 +4,8 @@ Setting: that of P0's Algorithm 3, without smoothness: all losses that the exten
 Statement: (ε, δ)-DP for ε ≤ 2log(1/δ), or ρ-zCDP, for all data.  Phase i releases a point within κC_i/(n_iλ_i) of the minimiser of
 F̂_{λ,C} around w_{i−1}, whose sensitivity is at most (2 + 2κ)C_i/(n_iλ_i) (`pure_dp.perturbation`), with Algorithm 3's noise for that.  The
 batches are disjoint.
-Price: the noise is 1 + κ times that of Algorithm 3, and a phase takes a certified minimisation in place of T_i steps.  The bias of the
-extension is no more than that of clipping: (1/n_i) Σ √(L_j² − C²)₊/λ_i in the minimiser (`pure_dp.single`).
+Price: the noise is 1 + κ times that of Algorithm 3, and a phase takes a certified minimisation in place of T_i steps.  The bias of
+the extension is no more than that of clipping: (1/n_i) Σ √(L_j² − C²)₊/λ_i in the minimiser (`pure_dp.single`).
 Departures: it is ours.  No ball around w_{i−1}: the regularisation keeps the minimiser within C_i/λ_i of it.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, warn_if_weak
-from refimpl.approx_dp.localised import Phase, check_sizes
+from refimpl.approx_dp.localised import Phase
 from refimpl.channel import L2, Channel
 from refimpl.claims import ApproxDP
 from refimpl.domains import Domain, parse_domain
@@ -55,7 +55,8 @@ def localised_extension(
     columns = rows.shape[1]
     region = parse_domain(domain, dimension_of(function, columns)) if isinstance(domain, str) else domain
     point = region.interior_point() if start is None else vector("start", start, size=region.dimension)
-    check_sizes(phases, len(rows))
+    if (needed := sum(phase.size for phase in phases)) > len(rows):
+        raise InputError(f"data: has {len(rows)} records; the phases need {needed}")
     warn_if_weak(spend, len(rows))
     for i, (phase, end) in enumerate(zip(phases, accumulate(p.size for p in phases), strict=True), start=1):
         batch = range(end - phase.size, end)
