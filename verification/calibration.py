@@ -160,8 +160,8 @@ def _p0_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
 
 def _p0_stages(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
     """P0 Algorithms 4 and 5: Algorithm 3's σ_i = 8C_i√log(1/δ)/(n_iλ_iε) in every stage."""
-    stage, phase = (int(word.strip("stagephse")) - 1 for word in release.name.split("/")[:2])
-    chosen = p["stages"][stage].phases[phase]
+    stage, phase = release.name.split("/")[:2]
+    chosen = p["stages"][int(stage.removeprefix("stage")) - 1].phases[int(phase.removeprefix("phase")) - 1]
     return _p0_budget(p, 2 * chosen.clip / (chosen.size * chosen.weight))
 
 
@@ -178,7 +178,9 @@ def _p0_r3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
 
 
 def _p0_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
-    """P0 Algorithm 6: σ² = 128C²T·log(1/δ)/(n²ε²); its proof: σ₁² = 8C²log(1/δ₀)/ε₀² per record, ε₀ and δ₀ by shuffling n records."""
+    """P0 Algorithm 6: σ² = 128C²T·log(1/δ)/(n²ε²); its proof: σ₁² = 8C²log(1/δ₀)/ε₀² per record, ε₀ and δ₀ by shuffling n
+    records.
+    """
     n, C, T = len(data), p["clip"], p["steps"]
     if p["noise"] == "central":
         return _p0_budget(p, 2 * C * T / n)
@@ -199,7 +201,7 @@ def _p0_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
 
 def _p0_b(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     """The recorded scale, corrected by what a second accountant makes of it: exact sums in 80 digits for the first orders."""
-    import mpmath
+    import mpmath  # type: ignore[import-untyped]
 
     z = float(np.asarray(release.law.scale)) / (2 * p["clip"] / p["batch"])  # type: ignore[attr-defined]
     gamma, T, delta = p["batch"] / len(data), p["steps"], p["delta"]

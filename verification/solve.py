@@ -85,12 +85,16 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 
 def _implementation(identifier: str) -> Implementation:
-    usable = [a for a in ALGORITHMS if a.implementation is not None and not a.implementation.query and a.id[:2] != "P4"]
+    usable = [a for a in ALGORITHMS if a.implementation is not None and _estimates(a.implementation)]
     for entry in usable:
         if entry.id == identifier and entry.implementation is not None:
             return entry.implementation
     names = [*(entry.id for entry in usable), *OPTIMISERS]
     raise InputError(f"id = {identifier!r}: must be one of {', '.join(names)}")
+
+
+def _estimates(implementation: Implementation) -> bool:
+    return not implementation.query and implementation.module.__name__.startswith("refimpl.means.")
 
 
 # -------------------------------------------------------------------------------------------------------------- optimisers

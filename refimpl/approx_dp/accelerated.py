@@ -1,19 +1,23 @@
 """[P0, Algorithm 6] PNCA-SGD: permuted noisy clipped accelerated SGD, one pass over the data in a random order.
 
-Setting: F β-smooth on W of diameter D, E sup_W ‖∇f‖^k ≤ r̃^k; no Lipschitz constant.  T steps of AC-SA (Ghadimi and Lan 2012), each on a
-batch of n/T records of its own, with clipped gradients and Gaussian noise.
-Statement: (ε, δ)-DP for ε = O(√(log(n/δ)/n)) by shuffling; excess risk of O(r̃D(1/√n + (√(d·log(1/δ))/(εn))^{(k−1)/k})) [P0 Theorem 6].
+Setting: F β-smooth on W of diameter D, E sup_W ‖∇f‖^k ≤ r̃^k; no Lipschitz constant.  T steps of AC-SA (Ghadimi and Lan
+2012), each on a batch of n/T records of its own, with clipped gradients and Gaussian noise.
+Statement: (ε, δ)-DP for ε = O(√(log(n/δ)/n)) by shuffling; excess risk of O(r̃D(1/√n + (√(d·log(1/δ))/(εn))^{(k−1)/k})) [P0
+Theorem 6].
 What holds, and what each `noise` is:
-  "record"  the proof's: every record's clipped gradient gets N(0, σ₁²), σ₁ = 2√2·C√log(1/δ₀)/ε₀, an (ε₀, δ₀) local randomiser, with
-            (ε₀, δ₀) from the explicit theorem of `shuffling`.  The published claim is proved, for all data and losses.
-  "batch"   the box: one N(0, σ²) per batch, σ² = O(C²T log(1/δ)/(n²ε²)), the constant being the proof's, 128, without its factor
-            log(n/δ).  Each batch is then Tε²/(64 log(1/δ))-zCDP, which implies the claim, without shuffling, while T is at most 16 or
-            so.  Beyond that it is unproved, not refuted (erratum P0.Alg6.variance), and the function warns.  The noise of "record",
-            averaged over the batch, has σ₁²T/n in its place.
-  "central" no amplification: one N(0, σ²) per batch for its sensitivity 2CT/n [P0 Definition 3]; (ε, δ) for ε ≤ 2log(1/δ), or ρ-zCDP.
+  "record"  the proof's: every record's clipped gradient gets N(0, σ₁²), σ₁ = 2√2·C√log(1/δ₀)/ε₀, which makes it an (ε₀, δ₀)
+            local randomiser, with (ε₀, δ₀) from the explicit theorem of `shuffling`.  The published claim is proved, for all
+            data and losses.
+  "batch"   the box: one N(0, σ²) per batch, σ² = O(C²T log(1/δ)/(n²ε²)), the constant being the proof's, 128, without its
+            factor log(n/δ).  Each batch is then Tε²/(64 log(1/δ))-zCDP, which implies the claim, without shuffling, while T
+            is at most 16 or so.  Beyond that it is unproved, not refuted (erratum P0.Alg6.variance), and the function warns.
+            The noise of "record", averaged over the batch, has σ₁²T/n in its place.
+  "central" no amplification: one N(0, σ²) per batch for its sensitivity 2CT/n [P0 Definition 3]; (ε, δ) for ε ≤ 2log(1/δ), or
+            ρ-zCDP.
 Given the order, a batch's release is ρ-zCDP, ρ = Δ²/(2σ²) (`conditional_privacy`): a record is in one batch only.
-Departures: batches hold ⌊n/T⌋ records; up to T − 1 are not used.  α_t = 2/(t + 1), so that α_1 = 1 (Algorithm 7 prints 2/(t + 2): erratum
-P0.Alg7.alpha), η_t = 4η/(t(t + 1)) as Algorithm 7 has it.  ε's range is the one where ε₀ ≤ 1/2, as the proof assumes.
+Departures: batches hold ⌊n/T⌋ records; up to T − 1 are not used.  α_t = 2/(t + 1), so that α_1 = 1 (Algorithm 7 prints 2/(t
++ 2): erratum P0.Alg7.alpha), η_t = 4η/(t(t + 1)) as Algorithm 7 has it.  ε's range is the one where ε₀ ≤ 1/2, as the proof
+assumes.
 """
 
 from __future__ import annotations
@@ -162,7 +166,8 @@ def published_parameters(
     rho: float | None = None,
     noise: str = "record",
 ) -> dict[str, Any]:
-    """T of Theorem 6 (at least 1, at most n), C of line 6, and AC-SA's η = max(2β, √(2Σ²T(T + 1)(T + 2)/3)/D), Σ² = dσ² + r̃²T/n.
+    """T of Theorem 6 (at least 1, at most n), C of line 6, and AC-SA's η = max(2β, √(2Σ²T(T + 1)(T + 2)/3)/D), Σ² = dσ² +
+    r̃²T/n.
 
     The last is Ghadimi and Lan's choice; P0 does not print η.  They depend on public numbers only, so any other choice, such as
     more steps, has the same privacy.
@@ -181,7 +186,9 @@ def published_parameters(
 
 
 def worst_neighbours(n: int, d: int, *, clip: float, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """A record that pulls with all of C against the opposite, all others alike: whatever its batch, that one's mean moves by 2C/size."""
+    """A record that pulls with all of C against the opposite, all others alike: whatever its batch, that one's mean moves by
+    2C/size.
+    """
     record = np.append(np.eye(d)[0, :-1], 1e6 * clip) if d > 1 else np.array([1e6 * clip])
     for others in (0.0, 1.0):
         data = np.tile(others * record, (n, 1))

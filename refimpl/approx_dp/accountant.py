@@ -1,13 +1,14 @@
 """[Wang, Balle and Kasiviswanathan 2019, Theorems 9 and 27] Rényi accounting of subsampled Gaussian releases, replace-one.
 
-A release on a batch of m of the n records, drawn uniformly without replacement, adds Gaussian noise of z times the batch query's
-replace-one sensitivity.  With γ = m/n its Rényi divergence of whole order α ≥ 2 is at most
+A release on a batch of m of the n records, drawn uniformly without replacement, adds Gaussian noise of z times the batch
+query's replace-one sensitivity.  With γ = m/n its Rényi divergence of whole order α ≥ 2 is at most
 
-    1/(α − 1)·log(1 + γ²·C(α, 2)·min(4(e^{ε(2)} − 1), 2e^{ε(2)}) + Σ_{j=3}^α γ^j·C(α, j)·min(4√(B(2⌊j/2⌋)B(2⌈j/2⌉)), 2e^{(j−1)ε(j)})),
+    1/(α − 1)·log(1 + γ²·C(α, 2)·min(4(e^{ε(2)} − 1), 2e^{ε(2)}) + Σ_{j=3}^α γ^j·C(α, j)·min(4√(B(2⌊j/2⌋)B(2⌈j/2⌉)),
+    2e^{(j−1)ε(j)})),
 
-ε(j) = j/(2z²) and B(l) = E(p/q − 1)^l, p and q the normal laws 1/z apart; and at most ε(α), for every batch is private by itself.  T such
-releases, each with a fresh batch, add up.  (ε, δ) follows by [CKS20, Proposition 12] at the best order; every order is sound.
-Poisson sampling is not used: its usual bounds are for add-remove.
+ε(j) = j/(2z²) and B(l) = E(p/q − 1)^l, p and q the normal laws 1/z apart; and at most ε(α), for every batch is private by
+itself.  T such releases, each with a fresh batch, add up.  (ε, δ) follows by [CKS20, Proposition 12] at the best order;
+every order is sound. Poisson sampling is not used: its usual bounds are for add-remove.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def subsampled_renyi(order: int, *, share: float, multiplier: float) -> float:
 
 @lru_cache(maxsize=64)
 def _log_moments(z: float) -> FloatArray:
-    """log B(2i), i = 0..SHARP/2 + 1: by the trapezoidal rule, which converges beyond all powers for such integrands; rounded up."""
+    """log B(2i), i = 0..SHARP/2 + 1: by the trapezoidal rule, which converges beyond all powers for such integrands; rounded
+    up.
+    """
     even = 2 * np.arange(1, SHARP // 2 + 2)[:, np.newaxis]
     x = np.arange(-40.0, 40.0 + even[-1, 0] / z, 0.05)
     losses = x / z - 1 / (2 * z**2)

@@ -1,11 +1,12 @@
 """[P0, Algorithm 4] Private stochastic approximation: LNC-GM again and again, on disjoint parts and in ever smaller balls.
 
 Setting: that of Algorithm 3, and (θ, λ)-TNC with θ ≥ 2; neither θ nor λ is an input.
-Statement: (ε, δ)-DP, by Theorem 1 on disjoint parts; excess risk of Õ(λ^{−1/(θ−1)}(r̃(1/√n + (√(d·log(1/δ))/(εn))^{(k−1)/k}))^{θ/(θ−1)}) [P0
-Theorem 2]; the ρ-zCDP variant of Remarks 1 and 5.
-What holds: what holds for Algorithm 3: the claim for generalised linear losses and d = 1, refuted in general (P0.Alg2.stability).
-Departures: those of `localised`.  W ∩ B(ŵ, R) is projected onto by P4's Lemma C.6, not by Dykstra's algorithm.  m < 1 is refused: n is
-too small.  η = min(γ_l, 4/α), so that η_1 ≤ 1/α (the paper asks for n so large that γ_l ≤ 1/α).
+Statement: (ε, δ)-DP, by Theorem 1 on disjoint parts; excess risk of Õ(λ^{−1/(θ−1)}(r̃(1/√n +
+(√(d·log(1/δ))/(εn))^{(k−1)/k}))^{θ/(θ−1)}) [P0 Theorem 2]; the ρ-zCDP variant of Remarks 1 and 5.
+What holds: what holds for Algorithm 3: the claim for generalised linear losses and d = 1, refuted in general
+(P0.Alg2.stability).
+Departures: those of `localised`.  W ∩ B(ŵ, R) is projected onto by P4's Lemma C.6, not by Dykstra's algorithm.  m < 1 is
+refused: n is too small.  η = min(γ_l, 4/α), so that η_1 ≤ 1/α (the paper asks for n so large that γ_l ≤ 1/α).
 """
 
 from __future__ import annotations
@@ -145,7 +146,13 @@ def _phases(
     horizon: float | None,
     outer: float | None = None,
 ) -> tuple[Phase, ...]:
-    extra = {"radius": radius, "smoothness": smoothness, "failure": failure, "exponent": exponent, "outer": outer}
+    extra: dict[str, Any] = {
+        "radius": radius,
+        "smoothness": smoothness,
+        "failure": failure,
+        "exponent": exponent,
+        "outer": outer,
+    }
     step = published_step(size, **law, **extra, **claim)
     return published_phases(size, **law, step=step, exponent=exponent, horizon=horizon, **claim)
 

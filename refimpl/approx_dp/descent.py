@@ -39,7 +39,9 @@ def clipped_descent(
     smoothness: float,
     start: ArrayLike | None = None,
 ) -> FloatArray:
-    """w_T.  `clip` is C, `step` is η, `weight` is λ, `steps` is T, `smoothness` is α, `start` is w0 (default: the set's middle)."""
+    """w_T.  `clip` is C, `step` is η, `weight` is λ, `steps` is T, `smoothness` is α, `start` is w0 (default: the set's
+    middle).
+    """
     check_step(step=step, weight=weight, smoothness=smoothness)
     positive("clip", clip)
     steps = whole("steps", steps, least=1)
@@ -85,8 +87,8 @@ def worst_neighbours(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Records that pull with all of C, the others in balance: one of them turned round.  `d` counts columns.
 
-    Last, records far rougher than 1/η, at whose common minimum the first step ends, on either side: were they not left out, their
-    pulls would turn round.
+    Last, records far rougher than 1/η, at whose common minimum the first step ends, on either side: were they not left out,
+    their pulls would turn round.
     """
     if loss == "record-quadratic" or isinstance(loss, RecordQuadratic):
         yield turning_records(n, clip=clip, weight=weight)[:2]
@@ -111,8 +113,9 @@ def turning_records(
 
     n − 1 records ½aw₁² + Cw₂ (b(w₂ + C/b)²/2 with a tiny b), and one that pulls with C along v, or against it in the neighbour.
     The clipped gradients u = (aw₁, C)/‖·‖ do not depend on w₂, so that w₂ is free to move, and at the fixed point λ(w − w0) =
-    −(1 − 1/n)·C·u ∓ C·v/n.  λ is small, hence u₁ takes up the pull, by 2v₁/n; u₂ = √(1 − u₁²) is steep near u₁ = 1, and moves by
-    up to 2/√n: the fixed points are √n times 2C/(nλ) apart, up to constants.  The angle of v and w0 are near the best ones.
+    −(1 − 1/n)·C·u ∓ C·v/n.  λ is small, hence u₁ takes up the pull, by 2v₁/n; u₂ = √(1 − u₁²) is steep near u₁ = 1, and
+    moves by up to 2/√n: the fixed points are √n times 2C/(nλ) apart, up to constants.  The angle of v and w0 are near the
+    best ones.
     """
     angle = 1.83 / math.sqrt(n)
     pull = np.array([math.cos(angle), math.sin(angle)])

@@ -30,7 +30,9 @@ from refimpl.validation import FloatArray, InputError, records, vector
 
 Gradient: TypeAlias = Callable[[FloatArray], FloatArray]
 LARGEST = 1e140
-"""Entries of a quadratic's gradient at 0 are cut there, so that no square overflows: they are far beyond any clipping threshold."""
+"""Entries of a quadratic's gradient at 0 are cut there, so that no square overflows: they are far beyond any clipping
+threshold.
+"""
 
 
 def is_monotone_when_clipped(loss: AnyLoss, dimension: int) -> bool:

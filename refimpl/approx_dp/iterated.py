@@ -1,11 +1,14 @@
-"""[P0, Algorithm 5] Iterated LNC-GM: on parts of growing size, each from where the last one ended, for TNC with an unknown θ ≥ θ̄ > 1.
+"""[P0, Algorithm 5] Iterated LNC-GM: on parts of growing size, each from where the last one ended, for TNC with an unknown θ
+≥ θ̄ > 1.
 
 Setting: that of Algorithm 3, and (θ, λ)-TNC with θ ≥ θ̄ > 1, θ̄ known.
-Statement: (ε, δ)-DP for ε ≤ 2log(1/δ), by Theorem 1 on disjoint parts; the excess risk of Algorithm 4 [P0 Theorem 3]; the ρ-zCDP variant.
-What holds: as for Algorithm 3; Definition 3's noise is enough up to ε = 2log(1/δ) (erratum P0.Thm3.range says that Theorem 1 does not).
-Departures: those of `localised`.  n_i = ⌊2^{i−1}n/(log n)^{log_θ̄ 2}⌋, the proof's exponent; the printed square can ask for more than n records
-(erratum P0.Alg5.sizes).  Logarithms of n are to base 2.  Line 3 has lost its beginning: w_t is LNC-GM's output on S_t from w_{t−1}; its n_0
-is read as n_t.  The set is W (Remark 4: it differs from Algorithm 4's).
+Statement: (ε, δ)-DP for ε ≤ 2log(1/δ), by Theorem 1 on disjoint parts; the excess risk of Algorithm 4 [P0 Theorem 3]; the
+ρ-zCDP variant.
+What holds: as for Algorithm 3; Definition 3's noise is enough up to ε = 2log(1/δ) (erratum P0.Thm3.range says that Theorem 1
+does not).
+Departures: those of `localised`.  n_i = ⌊2^{i−1}n/(log n)^{log_θ̄ 2}⌋, the proof's exponent; the printed square can ask for
+more than n records (erratum P0.Alg5.sizes).  Logarithms of n are to base 2.  Line 3 has lost its beginning: w_t is LNC-GM's
+output on S_t from w_{t−1}; its n_0 is read as n_t.  The set is W (Remark 4: it differs from Algorithm 4's).
 """
 
 from __future__ import annotations

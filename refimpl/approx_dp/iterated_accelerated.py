@@ -3,7 +3,8 @@
 Setting: that of Algorithm 6, and (θ, λ)-TNC with θ ≥ θ̄ > 1, θ̄ known.
 Statement: (ε, δ)-DP for ε = O(√(log(n/δ)/n)), by Theorem 6 on disjoint parts; excess risk in expectation [P0 Theorem 7].
 What holds: what holds for Algorithm 6 on every part, with n_t records to shuffle: ε's range is that of the smallest part.
-Departures: those of `accelerated`, with α_t = 2/(t + 1); part sizes as in `iterated`.  The printed R_l = R_{l−1}/2 is used nowhere.
+Departures: those of `accelerated`, with α_t = 2/(t + 1); part sizes as in `iterated`.  The printed R_l = R_{l−1}/2 is used
+nowhere.
 """
 
 from __future__ import annotations

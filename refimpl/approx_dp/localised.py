@@ -1,16 +1,17 @@
 """[P0, Algorithm 3] LNC-GM, the localised noisy clipped gradient method.
 
-Setting: f(·, x) convex, α-smooth and L_f-Lipschitz on W; E sup_W ‖∇f‖^{2k} ≤ r̃^{2k}.  Phases i = 1..⌊log₂n⌋ on batches of ⌊n/2^i⌋
-records: Algorithm 2 on F̂_i(w) + λ_i‖w − w_{i−1}‖²/2 over W ∩ B(w_{i−1}, 2L_f/λ_i), then Gaussian noise for 2C_i/(n_iλ_i).
-Statement: (ε, δ)-DP for ε ≤ √log(1/δ), η_i ≤ 1/α; excess risk of Õ(r̃D(1/√n + (√(d·log(1/δ))/(εn))^{(k−1)/k})) [P0 Theorem 1]; the
-ρ-zCDP variant of Remarks 1 and 5.
+Setting: f(·, x) convex, α-smooth and L_f-Lipschitz on W; E sup_W ‖∇f‖^{2k} ≤ r̃^{2k}.  Phases i = 1..⌊log₂n⌋ on batches of
+⌊n/2^i⌋ records: Algorithm 2 on F̂_i(w) + λ_i‖w − w_{i−1}‖²/2 over W ∩ B(w_{i−1}, 2L_f/λ_i), then Gaussian noise for
+2C_i/(n_iλ_i).
+Statement: (ε, δ)-DP for ε ≤ √log(1/δ), η_i ≤ 1/α; excess risk of Õ(r̃D(1/√n + (√(d·log(1/δ))/(εn))^{(k−1)/k})) [P0 Theorem
+1]; the ρ-zCDP variant of Remarks 1 and 5.
 What holds: the claim, for d = 1 and for losses φ(⟨w, x⟩), with a penalty or without: see `descent`.  For other losses and
-d ≥ 2 it is refuted (erratum P0.Alg2.stability): 64 records of `counterexample` have δ(ε) = 8.7e-4 where 1e-5 is claimed.  The function then
-warns (`UnprovedClaim`); `repaired.localised_extension` is the repaired variant for such losses.
+d ≥ 2 it is refuted (erratum P0.Alg2.stability): 64 records of `counterexample` have δ(ε) = 8.7e-4 where 1e-5 is claimed.
+The function then warns (`UnprovedClaim`); `repaired.localised_extension` is the repaired variant for such losses.
 Departures: batches are consecutive ranges (privacy rests on their being disjoint; shuffle first if the order tells something).
-w_i is projected onto W before it is used or returned: with the printed λ₁ = 1/(η₁n₁^{2p}) the set W_2 around w_1 would otherwise be
-empty with a probability near 1 (erratum P0.Alg3.phase1).  T_i = ⌈2log(n)/(λ_iη_i)⌉ for Θ̃(1/(λ_iη_i)): then Theorem 8's
-exp(−λ_iη_iT_i/2) is 1/n.  zCDP: σ_i = √2·C_i/(n_iλ_i√ρ), and √ρ stands for ε/√log(1/δ) in C_i.
+w_i is projected onto W before it is used or returned: with the printed λ₁ = 1/(η₁n₁^{2p}) the set W_2 around w_1 would
+otherwise be empty with a probability near 1 (erratum P0.Alg3.phase1).  T_i = ⌈2log(n)/(λ_iη_i)⌉ for Θ̃(1/(λ_iη_i)): then
+Theorem 8's exp(−λ_iη_iT_i/2) is 1/n.  zCDP: σ_i = √2·C_i/(n_iλ_i√ρ), and √ρ stands for ε/√log(1/δ) in C_i.
 Presets: `published_phases` makes n_1^{2p} ≥ n²/4 gradient passes over n/2 records (feasible up to n of some hundreds);
 `tuned_phases` has the same privacy and is meant for use.
 """
@@ -155,7 +156,8 @@ def published_phases(
     exponent: float = 1.0,
     horizon: float | None = None,
 ) -> tuple[Phase, ...]:
-    """Line 3's choices.  `step` is η, `lipschitz` L_f, `moment_bound` r̃_{2k}, `moment_order` k, `exponent` p; `horizon` is T_iλ_iη_i.
+    """Line 3's choices.  `step` is η, `lipschitz` L_f, `moment_bound` r̃_{2k}, `moment_order` k, `exponent` p; `horizon` is
+    T_iλ_iη_i.
 
     `moment_bound` stands for every r̃_{2k,n_i}, which Lemma 2 allows.
     """
@@ -222,8 +224,8 @@ def tuned_phases(
 ) -> tuple[Phase, ...]:
     """Four phases of half of what is left each, λ_i from balancing bias, noise and λD²: data-independent, same privacy.
 
-    C = r̃·(n_i/share)^{1/k} equates clipping bias and noise of one phase; λ_1 = C√d·4√log(1/δ)/(ε·n_1·D) + r̃/(D√n_1) makes the noise at most
-    D, and doubles from phase to phase while the noise at least halves.  T steps of η = min(1/α, 1/(2λ)).
+    C = r̃·(n_i/share)^{1/k} equates clipping bias and noise of one phase; λ_1 = C√d·4√log(1/δ)/(ε·n_1·D) + r̃/(D√n_1) makes
+    the noise at most D, and doubles from phase to phase while the noise at least halves.  T steps of η = min(1/α, 1/(2λ)).
     """
     n = whole("n", n, least=16)
     spend = budget(epsilon=epsilon, delta=delta, rho=rho)
@@ -255,12 +257,14 @@ def worst_neighbours(
 
 
 def counterexample(n: int = 64) -> dict[str, Any]:
-    """The parameters, for n = 64 (or at least 48) records in the plane, with which `worst_neighbours` refutes the published claim.
+    """The parameters, for n = 64 (or at least 48) records in the plane, with which `worst_neighbours` refutes the published
+    claim.
 
-    δ = 1e-5, ε = √log(1/δ), p = 1, α = 1, η_1 = 1, C_1 = 1; the first batch is `descent.turning_records`, the others have loss 0.
+    δ = 1e-5, ε = √log(1/δ), p = 1, α = 1, η_1 = 1, C_1 = 1; the first batch is `descent.turning_records`, the others have
+    loss 0.
     """
     delta = 1e-5
-    claim = {"epsilon": math.sqrt(-math.log(delta)), "delta": delta}
+    claim: dict[str, Any] = {"epsilon": math.sqrt(-math.log(delta)), "delta": delta}
     reach = 1e6
     sizes: dict[str, Any] = {"dimension": 2, "step": 4.0, "lipschitz": reach, "moment_order": 2.0}
     one = published_phases(n, moment_bound=1.0, **sizes, **claim)

@@ -1,11 +1,12 @@
-"""[P0.R3, ours] LNC-GM repaired: each phase minimises the regularised Lipschitz extension, certified, in place of clipped descent.
+"""[P0.R3, ours] LNC-GM repaired: each phase minimises the regularised Lipschitz extension, certified, in place of clipped
+descent.
 
 Setting: that of P0's Algorithm 3, without smoothness: all losses that the extension is known for, generalised linear or not.
-Statement: (ε, δ)-DP for ε ≤ 2log(1/δ), or ρ-zCDP, for all data.  Phase i releases a point within κC_i/(n_iλ_i) of the minimiser of
-F̂_{λ,C} around w_{i−1}, whose sensitivity is at most (2 + 2κ)C_i/(n_iλ_i) (`pure_dp.perturbation`), with Algorithm 3's noise for that.  The
-batches are disjoint.
-Price: the noise is 1 + κ times that of Algorithm 3, and a phase takes a certified minimisation in place of T_i steps.  The bias of
-the extension is no more than that of clipping: (1/n_i) Σ √(L_j² − C²)₊/λ_i in the minimiser (`pure_dp.single`).
+Statement: (ε, δ)-DP for ε ≤ 2log(1/δ), or ρ-zCDP, for all data.  Phase i releases a point within κC_i/(n_iλ_i) of the
+minimiser of F̂_{λ,C} around w_{i−1}, whose sensitivity is at most (2 + 2κ)C_i/(n_iλ_i) (`pure_dp.perturbation`), with
+Algorithm 3's noise for that.  The batches are disjoint.
+Price: the noise is 1 + κ times that of Algorithm 3, and a phase takes a certified minimisation in place of T_i steps.  The
+bias of the extension is no more than that of clipping: (1/n_i) Σ √(L_j² − C²)₊/λ_i in the minimiser (`pure_dp.single`).
 Departures: it is ours.  No ball around w_{i−1}: the regularisation keeps the minimiser within C_i/λ_i of it.
 """
 

@@ -1,10 +1,11 @@
-"""[P0, §7; Abadi et al. 2016] DP-SGD, the baseline: noisy means of clipped gradients on random batches, accounted by an accountant.
+"""[P0, §7; Abadi et al. 2016] DP-SGD, the baseline: noisy means of clipped gradients on random batches, accounted by an
+accountant.
 
-Setting: any loss with gradients; W bounded.  Statement: (ε, δ)-DP, replace-one, by the Rényi accountant of `accountant`, which counts
-the random batches.  P0 names no accountant, batch size, threshold or step; there is no bound of the excess risk.
+Setting: any loss with gradients; W bounded.  Statement: (ε, δ)-DP, replace-one, by the Rényi accountant of `accountant`,
+which counts the random batches.  P0 names no accountant, batch size, threshold or step; there is no bound of the excess risk.
 Given the batches, T releases are T/(2z²)-zCDP together (`conditional_privacy`).
-Departures: batches are drawn without replacement, of a fixed size m, afresh in every step (Abadi et al. have Poisson batches and add-remove
-neighbours); noise is z times the replace-one sensitivity 2C/m of the mean; iterates are projected onto W.
+Departures: batches are drawn without replacement, of a fixed size m, afresh in every step (Abadi et al. have Poisson batches
+and add-remove neighbours); noise is z times the replace-one sensitivity 2C/m of the mean; iterates are projected onto W.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ def tuned_parameters(
     delta: float,
     steps: int = 200,
 ) -> dict[str, Any]:
-    """Public choices: batches of n/10, C = 2r̃, and the step D/(√T·√(C² + dσ²)) of projected stochastic gradient descent, averaged."""
+    """Public choices: batches of n/10, C = 2r̃, and the step D/(√T·√(C² + dσ²)) of projected stochastic gradient descent,
+    averaged.
+    """
     n, batch = whole("n", n, least=10), max(1, n // 10)
     clip = 2 * positive("moment_bound", moment_bound)
     scale = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=steps) * 2 * clip / batch

@@ -1,7 +1,8 @@
 """[Feldman, McMillan and Talwar 2021, Theorems III.1 and III.8; P0 Lemma 6] Privacy amplification by shuffling, explicit.
 
-R^(i)(z_{1:i−1}, ·) an (ε₀, δ₀)-DP local randomiser for every auxiliary input, i = 1..n, applied in turn to the records in a uniformly
-random order.  For δ̂ with ε₀ ≤ log(n/(16 log(4/δ̂))) all outputs together are (ε, δ̂ + (e^ε + 1)(1 + e^{−ε₀}/2)nδ₀)-DP, replace-one, with
+R^(i)(z_{1:i−1}, ·) an (ε₀, δ₀)-DP local randomiser for every auxiliary input, i = 1..n, applied in turn to the records in a
+uniformly random order.  For δ̂ with ε₀ ≤ log(n/(16 log(4/δ̂))) all outputs together are (ε, δ̂ + (e^ε + 1)(1 +
+e^{−ε₀}/2)nδ₀)-DP, replace-one, with
 
     ε = log(1 + (e^{ε₀} − 1)/(e^{ε₀} + 1)·(8√(e^{ε₀}log(4/δ̂)/n) + 8e^{ε₀}/n)).
 
