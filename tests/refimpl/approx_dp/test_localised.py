@@ -317,7 +317,7 @@ def test_a_delta_of_one_over_n_warns() -> None:
 
 
 def test_the_repaired_variant_is_stable_where_clipped_descent_is_not() -> None:
-    """One matrix of condition 100 for all records, which `Quadratic` can say: Algorithm 2 moves by more, the repaired one does not."""
+    """One ill-conditioned matrix for all records, which `Quadratic` can say."""
     loss, n = Quadratic(np.diag([1.0, 1e-2])), 16
     phases = (Phase(n, 1.0, 1 / 64, 1.0, 1e6, 2000),)
     rows = np.tile([-3.0, 250.0], (n, 1))
