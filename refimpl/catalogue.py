@@ -399,7 +399,7 @@ _DP_SGD = Implementation(
                 "loss": "squared",
                 "domain": "ball:1",
                 "clip": 1.0,
-                "batch": 4,
+                "batch": 6,
                 "steps": 5,
                 "step": 0.5,
                 "epsilon": 1.0,

@@ -112,8 +112,9 @@ def tuned_parameters(
 def worst_neighbours(n: int, d: int, *, clip: float, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """A record that pulls with all of C against the opposite: every batch that holds it moves by 2C/m."""
     record = np.append(np.eye(d)[0, :-1], 1e6 * clip) if d > 1 else np.array([1e6 * clip])
-    for others in (0.0, 1.0):
-        data = np.tile(others * record, (n, 1))
-        data[0] = record
-        yield data, replace_record(data, 0, record * np.append(np.ones(d - 1), -1.0))
-        yield data, replace_record(data, 0, -record)
+    for row in range(min(n, 4)):  # whichever a batch holds
+        for others in (0.0, 1.0):
+            data = np.tile(others * record, (n, 1))
+            data[row] = record
+            turned = record * np.append(np.ones(d - 1), -1.0) if d > 1 else -record
+            yield data, replace_record(data, row, turned)
