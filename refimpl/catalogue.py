@@ -277,7 +277,14 @@ _CLIPPED_DESCENT = Implementation(
     ),
     query=True,
 )
-_PHASED: dict[str, Any] = {"dimension": 2, "step": 2.0, "lipschitz": 100.0, "moment_bound": 0.5, "moment_order": 2.0}
+_PHASED: dict[str, Any] = {
+    "dimension": 2,
+    "step": 2.0,
+    "lipschitz": 100.0,
+    "moment_bound": 0.5,
+    "moment_order": 2.0,
+    "horizon": 3.0,
+}
 _LNC_GM = Implementation(
     localised,
     "lnc_gm",
@@ -292,7 +299,7 @@ _LNC_GM = Implementation(
                 "phases": localised.published_phases(16, **_PHASED, rho=0.5),
                 "rho": 0.5,
             },
-            effort=0.1,
+            effort=0.05,
         ),
         Setting(
             16,
@@ -306,14 +313,14 @@ _LNC_GM = Implementation(
                 "delta": 1e-3,
             },
             _labelled,
-            effort=0.1,
+            effort=0.05,
         ),
         Setting(64, 4, localised.counterexample(), _curved, refuted="P0.Alg2.stability"),
     ),
 )
 _TWO_STAGES = tuple(
     approximation.Stage(
-        6, radius, (localised.Phase(4, 0.5, 1 / 8, 1.0, 50.0, 60), localised.Phase(2, 0.25, 0.5, 0.5, 1.0, 9))
+        6, radius, (localised.Phase(4, 0.5, 1 / 8, 1.0, 50.0, 20), localised.Phase(2, 0.25, 0.5, 0.5, 1.0, 9))
     )
     for radius in (9.0, 4.5)
 )
@@ -324,8 +331,8 @@ _APPROXIMATION = Implementation(
     approximation,
     "private_stochastic_approximation",
     (
-        Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "rho": 0.5}, effort=0.1),
-        Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "epsilon": 2.0, "delta": 1e-3}, effort=0.1),
+        Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "rho": 0.5}, effort=0.05),
+        Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "epsilon": 2.0, "delta": 1e-3}, effort=0.05),
         Setting(
             48,
             4,
@@ -337,7 +344,7 @@ _APPROXIMATION = Implementation(
 )
 _GROWING = tuple(
     approximation.Stage(
-        size, None, (localised.Phase(size - 2, 0.5, 1 / 8, 1.0, 50.0, 60), localised.Phase(2, 0.25, 0.5, 0.5, 1.0, 9))
+        size, None, (localised.Phase(size - 2, 0.5, 1 / 8, 1.0, 50.0, 20), localised.Phase(2, 0.25, 0.5, 0.5, 1.0, 9))
     )
     for size in (4, 8)
 )
@@ -345,8 +352,8 @@ _ITERATED = Implementation(
     iterated,
     "iterated_lnc_gm",
     (
-        Setting(12, 3, {**_STAGED, "stages": _GROWING, "rho": 0.5}, effort=0.1),
-        Setting(12, 3, {**_STAGED, "stages": _GROWING, "epsilon": 6.0, "delta": 1e-3}, effort=0.1),
+        Setting(12, 3, {**_STAGED, "stages": _GROWING, "rho": 0.5}, effort=0.05),
+        Setting(12, 3, {**_STAGED, "stages": _GROWING, "epsilon": 6.0, "delta": 1e-3}, effort=0.05),
         Setting(
             48,
             4,
@@ -363,18 +370,20 @@ _ITERATED_ACCELERATED = Implementation(
     iterated_accelerated,
     "iterated_pnca_sgd",
     (
-        Setting(720, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.1),
-        Setting(720, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "batch"}, effort=0.1),
-        Setting(12, 3, {**_ACCELERATED, "parts": _FEW_PARTS, "rho": 0.5, "noise": "central"}, effort=0.1),
+        Setting(
+            720, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.05
+        ),
+        Setting(720, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "batch"}, effort=0.05),
+        Setting(12, 3, {**_ACCELERATED, "parts": _FEW_PARTS, "rho": 0.5, "noise": "central"}, effort=0.05),
     ),
     conditional="conditional_privacy",
 )
-_TWO_BATCHES = (localised.Phase(4, 0.5, 0.5, 1.0, 9.0, 1), localised.Phase(2, 0.5, 1.0, 0.5, 9.0, 1))
+_TWO_BATCHES = (localised.Phase(2, 0.5, 0.5, 1.0, 9.0, 1), localised.Phase(1, 0.5, 1.0, 0.5, 9.0, 1))
 _ILL_CONDITIONED = {"loss": Quadratic(np.diag([1.0, 0.01])), "domain": "ball:9", "phases": _TWO_BATCHES}
 _LOCALISED_EXTENSION = Implementation(
     repaired,
     "localised_extension",
-    (Setting(6, 2, {**_ILL_CONDITIONED, "rho": 0.5}, effort=0.05),),
+    (Setting(3, 2, {**_ILL_CONDITIONED, "rho": 0.5}, effort=0.05),),
 )
 # Shuffling needs 16·log(8/δ)·√e records.
 _PNCA: dict[str, Any] = {"loss": "squared", "domain": "ball:1", "clip": 1.0, "steps": 4, "proximity": 2.0}
@@ -383,7 +392,7 @@ _PNCA_SGD = Implementation(
     "pnca_sgd",
     (
         Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.1),
-        Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "batch", "steps": 60}, effort=0.1),
+        Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "batch", "steps": 30}, effort=0.05),
         Setting(12, 3, {**_PNCA, "rho": 0.5, "noise": "central"}, effort=0.3),
     ),
     conditional="conditional_privacy",

@@ -349,7 +349,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _privacy(
         "P0.R3",
         "extension skipped",
-        ("problem.on(records)", "__import__('dataclasses').replace(problem, lipschitz=9.0).on(records)"),
+        ("problem.on(records)", "__import__('dataclasses').replace(problem, lipschitz=2.0).on(records)"),
     ),
     _privacy(
         "P0.R3", "C/n for 2C/n", ("problem.sensitivity_upper(phase.size)", "problem.sensitivity_upper(2 * phase.size)")

@@ -23,7 +23,7 @@ from scipy.special import gammaln, logsumexp
 from refimpl.claims import zcdp_epsilon
 from refimpl.validation import FloatArray, InputError, between, positive, probability, whole
 
-ORDERS = np.concatenate([np.arange(2, 65), np.arange(68, 257, 4), np.arange(288, 1025, 32)])
+ORDERS = np.concatenate([np.arange(2, 65), 2 ** np.arange(7, 11)])
 
 SHARP = 64
 """Up to this order the sharper of the two theorems is used."""
