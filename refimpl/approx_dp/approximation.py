@@ -31,6 +31,7 @@ from refimpl.approx_dp.localised import (
     published_phases,
     published_step,
     run_phases,
+    tuned_phases,
     warn_if_refuted,
 )
 from refimpl.channel import Channel
@@ -38,7 +39,15 @@ from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
 from refimpl.validation import FloatArray, InputError, positive, whole
 
-__all__ = ["Stage", "check_stages", "privacy", "private_stochastic_approximation", "published_stages", "worst_neighbours"]
+__all__ = [
+    "Stage",
+    "check_stages",
+    "privacy",
+    "private_stochastic_approximation",
+    "published_stages",
+    "tuned_stages",
+    "worst_neighbours",
+]
 
 
 @dataclass(frozen=True)
@@ -131,6 +140,38 @@ def published_stages(
     law = {"dimension": dimension, "lipschitz": lipschitz, "moment_bound": moment_bound, "moment_order": moment_order}
     return tuple(
         Stage(size, around_, _phases(size, around_, law, claim, smoothness, failure, exponent, horizon))
+        for around_ in (radius / 2**i for i in range(count))
+    )
+
+
+def tuned_stages(
+    n: int,
+    *,
+    dimension: int,
+    radius: float,
+    smoothness: float,
+    moment_bound: float,
+    moment_order: float,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    rho: float | None = None,
+    count: int = 2,
+    steps: int = 200,
+) -> tuple[Stage, ...]:
+    """Few parts of equal size, halving balls, and `localised.tuned_phases` in each: data-independent, same privacy."""
+    size = whole("n", n, least=1) // whole("count", count, least=1)
+    law: dict[str, Any] = {
+        "dimension": dimension,
+        "smoothness": smoothness,
+        "moment_bound": moment_bound,
+        "moment_order": moment_order,
+    }
+    return tuple(
+        Stage(
+            size,
+            around_,
+            tuned_phases(size, diameter=2 * around_, epsilon=epsilon, delta=delta, rho=rho, steps=steps, **law),
+        )
         for around_ in (radius / 2**i for i in range(count))
     )
 

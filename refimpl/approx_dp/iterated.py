@@ -15,19 +15,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.approximation import Stage, _phases, check_stages, run_stages, worst_neighbours
 from refimpl.approx_dp.budget import Budget, at_most, budget
 from refimpl.approx_dp.gradients import prepare
+from refimpl.approx_dp.localised import tuned_phases
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
 from refimpl.validation import FloatArray, InputError, real, whole
 
-__all__ = ["iterated_lnc_gm", "part_sizes", "privacy", "published_stages", "worst_neighbours"]
+__all__ = ["iterated_lnc_gm", "part_sizes", "privacy", "published_stages", "tuned_stages", "worst_neighbours"]
 
 
 def iterated_lnc_gm(
@@ -94,3 +96,24 @@ def published_stages(
         Stage(size, None, _phases(size, radius / 2**i, law, claim, smoothness, failure, exponent, horizon, outer))
         for i, size in enumerate(part_sizes(n, theta_bar=theta_bar))
     )
+
+
+def tuned_stages(
+    n: int,
+    *,
+    theta_bar: float,
+    dimension: int,
+    radius: float,
+    smoothness: float,
+    moment_bound: float,
+    moment_order: float,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    rho: float | None = None,
+    steps: int = 200,
+) -> tuple[Stage, ...]:
+    """The published parts of at least 16 records, with `localised.tuned_phases` for a diameter of 2R_t: same privacy."""
+    law: dict[str, Any] = {"dimension": dimension, "smoothness": smoothness, "moment_bound": moment_bound}
+    law |= {"moment_order": moment_order, "epsilon": epsilon, "delta": delta, "rho": rho, "steps": steps}
+    sizes = [size for size in part_sizes(n, theta_bar=theta_bar) if size >= 16]
+    return tuple(Stage(size, None, tuned_phases(size, diameter=2 * radius / 2**i, **law)) for i, size in enumerate(sizes))
