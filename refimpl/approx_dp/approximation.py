@@ -75,7 +75,7 @@ def private_stochastic_approximation(
     """ŵ_m, a point of W.  `stages` are those of `published_stages`, or tuned ones; `smoothness` is α, `start` is w_1."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_stages(stages, smoothness=smoothness)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start)
+    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
     return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
 
 

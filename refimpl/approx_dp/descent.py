@@ -45,7 +45,7 @@ def clipped_descent(
     check_step(step=step, weight=weight, smoothness=smoothness)
     positive("clip", clip)
     steps = whole("steps", steps, least=1)
-    function, region, origin, rows = prepare(data, loss=loss, domain=domain, start=start)
+    function, region, origin, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
     gradient = clipped_mean_gradient(function, rows, clip=clip, domain=region, smoothness=smoothness)
     return descend(gradient, region, origin, step=step, weight=weight, steps=steps)
 

@@ -44,10 +44,12 @@ def is_monotone_when_clipped(loss: AnyLoss, dimension: int) -> bool:
 
 
 def prepare(
-    data: ArrayLike, *, loss: AnyLoss | str, domain: Domain | str, start: ArrayLike | None = None
+    data: ArrayLike, *, loss: AnyLoss | str, domain: Domain | str, start: ArrayLike | None = None, smooth: bool = False
 ) -> tuple[AnyLoss, Domain, FloatArray, FloatArray]:
     """Loss, set, starting point (the set's middle by default) and records, checked."""
     function = parse_any_loss(loss) if isinstance(loss, str) else loss
+    if smooth and not function.is_smooth:
+        raise InputError(f"loss = {loss!r}: must be smooth; every record would be left out")
     rows = records("data", data, least=1)
     region = domain if not isinstance(domain, str) else parse_domain(domain, dimension_of(function, rows.shape[1]))
     if function.columns(region.dimension) != rows.shape[1]:

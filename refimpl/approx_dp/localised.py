@@ -78,7 +78,7 @@ def lnc_gm(
     """w_l, a point of W.  `phases` are those of `published_phases` or `tuned_phases`; `smoothness` is α, `start` is w0."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_phases(phases, smoothness=smoothness)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start)
+    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
     warn_if_weak(spend, len(rows))
     warn_if_refuted(function, region)
     return run_phases(rows, channel, phases, point, loss=function, domain=region, smoothness=smoothness, spend=spend)

@@ -379,7 +379,7 @@ def test_bad_input_of_the_baseline(change, message) -> None:
 def test_released_gradients_of_worst_neighbours_in_a_random_order_stay_below_the_claim() -> None:
     """All noisy gradients seen, T = n, d = 1: one record at ±C, all others at −C.  The exact losses of 20 000 transcripts.
 
-    None is above ε, so δ(ε) ≤ 13.9/20000 < δ at confidence 1 − 1e-6, for the proof's noise and for the box's, for which nothing is proved.
+    None is above ε, so δ(ε) ≤ 13.9/20000 < δ at confidence 1 − 1e-6: for the proof's noise, and for the box's.
     """
     n, eps = 240, CLAIM["epsilon"]
     for noise, seed in (("record", 1), ("batch", 2)):

@@ -288,6 +288,7 @@ def test_tuned_phases_are_a_data_independent_plan_of_the_same_privacy() -> None:
         ({"start": [2.0, 0.0]}, "must lie in the domain"),
         ({"domain": "ball:-1"}, "radius"),
         ({"loss": "unknown"}, "must be one of"),
+        ({"loss": "hinge"}, "must be smooth"),
     ],
 )
 def test_bad_input(change, message) -> None:
