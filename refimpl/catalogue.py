@@ -332,7 +332,6 @@ _APPROXIMATION = Implementation(
     "private_stochastic_approximation",
     (
         Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "rho": 0.5}, effort=0.05),
-        Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "epsilon": 2.0, "delta": 1e-3}, effort=0.05),
         Setting(
             48,
             4,
@@ -363,7 +362,7 @@ _ITERATED = Implementation(
         ),
     ),
 )
-_TWO_PARTS = tuple(iterated_accelerated.Part(size, 1.0, steps, 2.0) for size, steps in ((240, 4), (480, 6)))
+_TWO_PARTS = tuple(iterated_accelerated.Part(size, 1.0, steps, 2.0) for size, steps in ((240, 4), (300, 3)))
 _FEW_PARTS = tuple(iterated_accelerated.Part(size, 1.0, steps, 2.0) for size, steps in ((4, 2), (8, 2)))
 _ACCELERATED = {"loss": "squared", "domain": "ball:1"}
 _ITERATED_ACCELERATED = Implementation(
@@ -371,9 +370,8 @@ _ITERATED_ACCELERATED = Implementation(
     "iterated_pnca_sgd",
     (
         Setting(
-            720, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.05
+            540, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.05
         ),
-        Setting(720, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "batch"}, effort=0.05),
         Setting(12, 3, {**_ACCELERATED, "parts": _FEW_PARTS, "rho": 0.5, "noise": "central"}, effort=0.05),
     ),
     conditional="conditional_privacy",
@@ -392,7 +390,7 @@ _PNCA_SGD = Implementation(
     "pnca_sgd",
     (
         Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.1),
-        Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "batch", "steps": 30}, effort=0.05),
+        Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "batch", "steps": 48}, effort=0.05),
         Setting(12, 3, {**_PNCA, "rho": 0.5, "noise": "central"}, effort=0.3),
     ),
     conditional="conditional_privacy",

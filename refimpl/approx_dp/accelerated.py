@@ -9,8 +9,9 @@ What holds, and what each `noise` is:
             local randomiser, with (ε₀, δ₀) from the explicit theorem of `shuffling`.  The published claim is proved, for all
             data and losses.
   "batch"   the box: one N(0, σ²) per batch, σ² = O(C²T log(1/δ)/(n²ε²)), the constant being the proof's, 128, without its
-            factor log(n/δ).  Each batch is then Tε²/(64 log(1/δ))-zCDP, which implies the claim, without shuffling, while T
-            is at most 16 or so.  Beyond that it is unproved, not refuted (erratum P0.Alg6.variance), and the function warns.
+            factor log(n/δ).  Each batch is then Tε²/(64 log(1/δ))-zCDP, which implies the claim, without shuffling, for T up
+            to 16, or a little more (27 at ε = 0.3, δ = 1e-5).  Beyond that it is unproved, not refuted (erratum
+            P0.Alg6.variance), and the function warns.
             The noise of "record", averaged over the batch, has σ₁²T/n in its place.
   "central" no amplification: one N(0, σ²) per batch for its sensitivity 2CT/n [P0 Definition 3]; (ε, δ) for ε ≤ 2log(1/δ), or
             ρ-zCDP.
