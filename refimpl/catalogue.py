@@ -10,17 +10,27 @@ from typing import Any
 import numpy as np
 
 from refimpl.approx_dp import (
+    accelerated,
+    approximation,
+    descent,
     framework,
+    iterated,
+    iterated_accelerated,
+    localised,
     mean_descent,
     median_descent,
+    repaired,
     sample_aggregate,
+    sgd,
     soft_descent,
     sparse,
     trimmed_descent,
 )
+from refimpl.approx_dp.descent import turning_records
 from refimpl.approx_dp.framework import Fixed
 from refimpl.channel import Channel, Mechanism
 from refimpl.claims import ZCDP, Claim, PureDP
+from refimpl.domains import Ball
 from refimpl.laws import Point
 from refimpl.losses import Quadratic
 from refimpl.means import (
@@ -116,7 +126,8 @@ def _call(function: Callable[..., Claim] | None, setting: Setting) -> Claim | No
         return None
     code = function.__code__
     named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return function(**{name: value for name, value in setting.parameters.items() if name in named})
+    known = {"n": setting.n, **setting.parameters}
+    return function(**{name: value for name, value in known.items() if name in named})
 
 
 def _released_exactly(function: Callable[..., FloatArray], module: ModuleType) -> Mechanism:
@@ -391,20 +402,198 @@ _FRAMEWORK = Implementation(
     ),
 )
 
+# Algorithm 2's points move by 2C/(λn) = 16 in the first batch of eight records: there is room for that.
+_DESCENT = {"loss": "squared", "domain": "ball:50", "clip": 1.0, "step": 0.5, "smoothness": 2.0}
+_CLIPPED_DESCENT = Implementation(
+    descent,
+    "clipped_descent",
+    (
+        Setting(8, 3, {**_DESCENT, "weight": 1 / 32, "steps": 300}, effort=0.1),
+        Setting(
+            8, 3, {**_DESCENT, "weight": 1.0, "steps": 2}, effort=0.1
+        ),  # a strong pull and few steps: where roughness shows
+        Setting(
+            32,
+            4,
+            {
+                "loss": "record-quadratic",
+                "domain": Ball(np.zeros(2), 1e6),
+                "clip": 1.0,
+                "step": 1.0,
+                "smoothness": 1.0,
+                "weight": 2.0**-10,
+                "steps": 8518,
+                "start": turning_records(32, weight=2.0**-10)[2],
+            },
+            _curved,
+            refuted="P0.Alg2.stability",
+        ),
+    ),
+    query=True,
+)
+_PHASED: dict[str, Any] = {
+    "dimension": 2,
+    "step": 2.0,
+    "lipschitz": 100.0,
+    "moment_bound": 0.5,
+    "moment_order": 2.0,
+    "horizon": 3.0,
+}
+_LNC_GM = Implementation(
+    localised,
+    "lnc_gm",
+    (
+        Setting(
+            16,
+            3,
+            {
+                "loss": "squared",
+                "domain": "ball:50",
+                "smoothness": 2.0,
+                "phases": localised.published_phases(16, **_PHASED, rho=0.5),
+                "rho": 0.5,
+            },
+            effort=0.05,
+        ),
+        Setting(
+            16,
+            3,
+            {
+                "loss": "logistic",
+                "domain": "box:-9,9",
+                "smoothness": 2.0,
+                "phases": localised.published_phases(16, **_PHASED, epsilon=2.0, delta=1e-3),
+                "epsilon": 2.0,
+                "delta": 1e-3,
+            },
+            _labelled,
+            effort=0.05,
+        ),
+        Setting(64, 4, localised.counterexample(), _curved, refuted="P0.Alg2.stability"),
+    ),
+)
+_TWO_STAGES = tuple(
+    approximation.Stage(
+        6, radius, (localised.Phase(4, 0.5, 1 / 8, 1.0, 50.0, 20), localised.Phase(2, 0.25, 0.5, 0.5, 1.0, 9))
+    )
+    for radius in (9.0, 4.5)
+)
+_STAGED = {"loss": "squared", "domain": "ball:50", "smoothness": 2.0}
+_TURNING = localised.counterexample(48)
+_TURNING_STAGE = {name: value for name, value in _TURNING.items() if name != "phases"}
+_APPROXIMATION = Implementation(
+    approximation,
+    "private_stochastic_approximation",
+    (
+        Setting(12, 3, {**_STAGED, "stages": _TWO_STAGES, "rho": 0.5}, effort=0.05),
+        Setting(
+            48,
+            4,
+            {**_TURNING_STAGE, "stages": (approximation.Stage(48, 1e6, _TURNING["phases"]),)},
+            _curved,
+            refuted="P0.Alg2.stability",
+        ),
+    ),
+)
+_GROWING = tuple(
+    approximation.Stage(
+        size, None, (localised.Phase(size - 2, 0.5, 1 / 8, 1.0, 50.0, 20), localised.Phase(2, 0.25, 0.5, 0.5, 1.0, 9))
+    )
+    for size in (4, 8)
+)
+_ITERATED = Implementation(
+    iterated,
+    "iterated_lnc_gm",
+    (
+        Setting(12, 3, {**_STAGED, "stages": _GROWING, "rho": 0.5}, effort=0.05),
+        Setting(12, 3, {**_STAGED, "stages": _GROWING, "epsilon": 6.0, "delta": 1e-3}, effort=0.05),
+        Setting(
+            48,
+            4,
+            {**_TURNING_STAGE, "stages": (approximation.Stage(48, None, _TURNING["phases"]),)},
+            _curved,
+            refuted="P0.Alg2.stability",
+        ),
+    ),
+)
+_TWO_PARTS = tuple(iterated_accelerated.Part(size, 1.0, steps, 2.0) for size, steps in ((240, 4), (300, 3)))
+_FEW_PARTS = tuple(iterated_accelerated.Part(size, 1.0, steps, 2.0) for size, steps in ((4, 2), (8, 2)))
+_ACCELERATED = {"loss": "squared", "domain": "ball:1"}
+_ITERATED_ACCELERATED = Implementation(
+    iterated_accelerated,
+    "iterated_pnca_sgd",
+    (
+        Setting(
+            540, 3, {**_ACCELERATED, "parts": _TWO_PARTS, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.05
+        ),
+        Setting(12, 3, {**_ACCELERATED, "parts": _FEW_PARTS, "rho": 0.5, "noise": "central"}, effort=0.05),
+    ),
+    conditional="conditional_privacy",
+)
+_TWO_BATCHES = (localised.Phase(2, 0.5, 0.5, 1.0, 9.0, 1), localised.Phase(1, 0.5, 1.0, 0.5, 9.0, 1))
+_ILL_CONDITIONED = {"loss": Quadratic(np.diag([1.0, 0.01])), "domain": "ball:9", "phases": _TWO_BATCHES}
+_LOCALISED_EXTENSION = Implementation(
+    repaired,
+    "localised_extension",
+    (Setting(3, 2, {**_ILL_CONDITIONED, "rho": 0.5}, effort=0.05),),
+)
+# Shuffling needs 16·log(8/δ)·√e records.
+_PNCA: dict[str, Any] = {"loss": "squared", "domain": "ball:1", "clip": 1.0, "steps": 4, "proximity": 2.0}
+_PNCA_SGD = Implementation(
+    accelerated,
+    "pnca_sgd",
+    (
+        Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "record"}, effort=0.1),
+        Setting(240, 3, {**_PNCA, "epsilon": 0.3, "delta": 1e-3, "noise": "batch", "steps": 48}, effort=0.05),
+        Setting(12, 3, {**_PNCA, "rho": 0.5, "noise": "central"}, effort=0.3),
+    ),
+    conditional="conditional_privacy",
+)
+_DP_SGD = Implementation(
+    sgd,
+    "dp_sgd",
+    (
+        Setting(
+            12,
+            3,
+            {
+                "loss": "squared",
+                "domain": "ball:1",
+                "clip": 1.0,
+                "batch": 6,
+                "steps": 5,
+                "step": 0.5,
+                "epsilon": 1.0,
+                "delta": 1e-3,
+            },
+            effort=0.3,
+        ),
+    ),
+    conditional="conditional_privacy",
+)
+
 ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P0.A1", "clipped mean", "P0 Algorithm 1", "none (helper)", _CLIPPED),
-    Algorithm("P0.A2", "clipped regularised gradient method", "P0 Algorithm 2", "none (deterministic inner solver)"),
-    Algorithm("P0.A3", "LNC-GM, localised noisy clipped gradient method", "P0 Algorithm 3", "(ε,δ), ε ≤ √log(1/δ)"),
-    Algorithm("P0.A4", "private stochastic approximation (TNC, θ ≥ 2)", "P0 Algorithm 4", "(ε,δ)"),
-    Algorithm("P0.A5", "iterated LNC-GM (TNC, θ ≥ θ̄ > 1)", "P0 Algorithm 5", "(ε,δ), ε ≤ 2log(1/δ)"),
+    Algorithm(
+        "P0.A2",
+        "clipped regularised gradient method",
+        "P0 Algorithm 2",
+        "none (deterministic inner solver)",
+        _CLIPPED_DESCENT,
+    ),
+    Algorithm("P0.A3", "LNC-GM, localised noisy clipped gradient method", "P0 Algorithm 3", "(ε,δ), ε ≤ √log(1/δ)", _LNC_GM),
+    Algorithm("P0.A4", "private stochastic approximation (TNC, θ ≥ 2)", "P0 Algorithm 4", "(ε,δ)", _APPROXIMATION),
+    Algorithm("P0.A5", "iterated LNC-GM (TNC, θ ≥ θ̄ > 1)", "P0 Algorithm 5", "(ε,δ), ε ≤ 2log(1/δ)", _ITERATED),
     Algorithm(
         "P0.A6",
         "PNCA-SGD, permuted noisy clipped accelerated SGD",
         "P0 Algorithm 6",
         "(ε,δ), ε = O(√(log(n/δ)/n)) by shuffling",
+        _PNCA_SGD,
     ),
-    Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6"),
-    Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant"),
+    Algorithm("P0.A7", "iterated PNCA-SGD", "P0 Algorithm 7", "(ε,δ), as P0.A6", _ITERATED_ACCELERATED),
+    Algorithm("P0.B", "batched clipped DP-SGD baseline", "P0 §7", "(ε,δ) by an accountant", _DP_SGD),
+    Algorithm("P0.R3", "LNC-GM on certified minimisers (repaired, ours)", "ours", "(ε,δ), or ρ-zCDP", _LOCALISED_EXTENSION),
     Algorithm("P1.A1", "sample-and-aggregate", "P1 Algorithm 1, Theorem 2", "(ε,δ)", _AGGREGATE),
     Algorithm("P1.A3", "gradient descent on trimmed means", "P1 Algorithm 3, Theorem 4", "zCDP → (ε,δ)", _TRIMMED_STEPS),
     Algorithm(

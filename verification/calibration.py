@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -293,7 +294,98 @@ def _p4_s2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     return Published(L2Laplace, 2 * r / eps3, PureDP(eps3))
 
 
+def _p0_budget(p: dict[str, Any], Delta: float) -> Published:
+    """P0 Definition 3: N(0, 16Δ²log(1/δ)/ε²); Remark 5: ρ-zCDP, by Δ²/(2ρ)."""
+    if "rho" in p:
+        return Published(Gaussian, math.sqrt(Delta**2 / (2 * p["rho"])), ZCDP(p["rho"]))
+    eps, delta = p["epsilon"], p["delta"]
+    return Published(Gaussian, math.sqrt(16 * Delta**2 * math.log(1 / delta) / eps**2), ApproxDP(eps, delta))
+
+
+def _p0_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P0 Algorithm 3: σ_i = 8C_i√log(1/δ)/(n_iλ_iε), n_i = n/2^i, λ_i = 1/(η_i n_i^p), λ_1 = 1/(η_1 n_1^{2p}); here p = 1."""
+    i = int(release.name.split("/")[0].removeprefix("phase"))
+    phase = p["phases"][i - 1]
+    n_i, lam = len(data) / 2**i, 1 / (phase.step * (len(data) / 2**i) ** (2 if i == 1 else 1))
+    return _p0_budget(p, 2 * phase.clip / (n_i * lam))
+
+
+def _p0_stages(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P0 Algorithms 4 and 5: Algorithm 3's σ_i = 8C_i√log(1/δ)/(n_iλ_iε) in every stage."""
+    stage, phase = release.name.split("/")[:2]
+    chosen = p["stages"][int(stage.removeprefix("stage")) - 1].phases[int(phase.removeprefix("phase")) - 1]
+    return _p0_budget(p, 2 * chosen.clip / (chosen.size * chosen.weight))
+
+
+def _p0_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P0 Algorithm 7: Algorithm 6 on n_t records."""
+    part = p["parts"][int(release.name.split("/")[0].removeprefix("part")) - 1]
+    return _p0_a6(release, data[: part.size], {**p, "clip": part.clip, "steps": part.steps})
+
+
+def _p0_r3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """As P0.A3, for the sensitivity (2 + 2κ)C/(nλ) of a point with a certified gap; κ = 0.1."""
+    phase = p["phases"][int(release.name.split("/")[0].removeprefix("phase")) - 1]
+    return _p0_budget(p, 2.2 * phase.clip / (phase.size * phase.weight))
+
+
+def _p0_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P0 Algorithm 6: σ² = 128C²T·log(1/δ)/(n²ε²); its proof: σ₁² = 8C²log(1/δ₀)/ε₀² per record, ε₀ and δ₀ by shuffling n
+    records.
+    """
+    n, C, T = len(data), p["clip"], p["steps"]
+    if p["noise"] == "central":
+        return _p0_budget(p, 2 * C * T / n)
+    eps, delta = p["epsilon"], p["delta"]
+    if p["noise"] == "batch":
+        variance, Delta = 128 * C**2 * T * math.log(1 / delta) / (n**2 * eps**2), 2 * C * T / n
+        return Published(Gaussian, math.sqrt(variance), ZCDP(Delta**2 / (2 * variance)))
+    low, high = 0.0, 0.5
+    for _ in range(200):  # e^ε − 1 = (e^ε₀ − 1)/(e^ε₀ + 1)·(8√(e^ε₀ log(4/δ̂)/n) + 8e^ε₀/n), δ̂ = δ/2
+        e0 = (low + high) / 2
+        amplified = (math.exp(e0) - 1) / (math.exp(e0) + 1)
+        amplified *= 8 * math.sqrt(math.exp(e0) * math.log(8 / delta) / n) + 8 * math.exp(e0) / n
+        low, high = (e0, high) if amplified < math.exp(eps) - 1 else (low, e0)
+    d0 = delta / 2 / ((math.exp(eps) + 1) * (1 + math.exp(-low) / 2) * n)
+    variance = 8 * C**2 * math.log(1 / d0) / low**2
+    return Published(Gaussian, math.sqrt(variance), ZCDP((2 * C) ** 2 / (2 * variance)))
+
+
+def _p0_b(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """The recorded scale, corrected by what a second accountant makes of it."""
+    scale = np.asarray(release.law.scale)  # type: ignore[attr-defined]
+    z = float(scale) / (2 * p["clip"] / p["batch"])
+    off = _second_accountant(z, p["batch"] / len(data), p["steps"], p["delta"]) / p["epsilon"]
+    return Published(Gaussian, scale * off, ZCDP(1 / (2 * z**2)))
+
+
+@lru_cache(maxsize=8)
+def _second_accountant(z: float, gamma: float, T: int, delta: float) -> float:
+    """ε by the theorems that `refimpl.approx_dp.accountant` cites, orders up to 64, as exact sums in 80 digits."""
+    import mpmath  # type: ignore[import-untyped]
+
+    with mpmath.workdps(80):
+        s2 = 1 / mpmath.mpf(z) ** 2
+        tower = [mpmath.exp(i * (i - 1) * s2 / 2) for i in range(66)]  # E_q(p/q)^i
+        B = {m: mpmath.fsum((-1) ** i * math.comb(m, i) * tower[m - i] for i in range(m + 1)) for m in range(0, 66, 2)}
+        powers = [gamma**j * min(4 * mpmath.sqrt(B[j // 2 * 2] * B[-(-j // 2) * 2]), 2 * tower[j]) for j in range(65)]
+        powers[2] = gamma**2 * min(4 * (mpmath.exp(s2) - 1), 2 * mpmath.exp(s2))
+        found = []
+        for alpha in range(2, 65):
+            total = 1 + mpmath.fsum(math.comb(alpha, j) * powers[j] for j in range(2, alpha + 1))
+            divergence = min(alpha * s2 / 2, mpmath.log(total) / (alpha - 1))
+            found.append(T * divergence + mpmath.log(1 - mpmath.mpf(1) / alpha) - mpmath.log(delta * alpha) / (alpha - 1))
+        return float(min(found))
+
+
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
+    "P0.A3": _p0_a3,
+    "P0.A4": _p0_stages,
+    "P0.A5": _p0_stages,
+    "P0.A6": _p0_a6,
+    "P0.A7": _p0_a7,
+    "P0.B": _p0_b,
+    "P0.R3": _p0_r3,
     "P1.A1": _p1_a1,
     "P1.A3": _p1_a3_descent,
     "P1.A3.mean": _p1_a3,

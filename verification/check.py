@@ -194,7 +194,7 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
             if not subject.setting.refuted
             else refutation_findings(subject, key, effort)
         )
-        if entry.id in PUBLISHED:
+        if entry.id in PUBLISHED and not subject.setting.refuted:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
     if entry.id in utility.BOUNDS:
         subject = subject_of(entry.id, 0, implementation=entry.implementation)

@@ -207,6 +207,25 @@ _P1A4_MEAN = (
     _calibration("P1.A4.mean", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
 )
 
+_P0_BUDGET = "refimpl.approx_dp.budget"
+_P0_GRADIENTS = "refimpl.approx_dp.gradients"
+_P0_DESCENT = "refimpl.approx_dp.descent"
+_P0_LOCALISED = "refimpl.approx_dp.localised"
+_P0_APPROXIMATION = "refimpl.approx_dp.approximation"
+_P0_ACCELERATED = "refimpl.approx_dp.accelerated"
+_P0_STAGED = ("P0.A4", "P0.A5")
+_P0_BATCH = "Gaussian(query, calibrated.scale)"
+_P0_CONCENTRATED = "return sensitivity / math.sqrt(2 * spend.rho)"
+_P0_CLIPPED = ("np.clip(slopes * norms, -clip, clip)", "(slopes * norms)")
+_P0_PULL = ("weight * (point - start)", "0 * (point - start)")
+
+
+def _p0(
+    kind: MutantClass, name: str, identifiers: tuple[str, ...], module: str, *edits: tuple[str, str]
+) -> Iterator[Mutant]:
+    return _perturbed(kind, name, identifiers, *edits, module=module)
+
+
 _OF_MEANS: tuple[Mutant, ...] = (
     # P0.A1
     _privacy(
@@ -219,6 +238,255 @@ _OF_MEANS: tuple[Mutant, ...] = (
         "P0.A1",
         "clip from the data",
         ('clip = validation.positive("clip", clip)', "clip = float(np.linalg.norm(data, axis=1).max())"),
+    ),
+    # P0.A2, P0.A3: what they share
+    *_p0("privacy", "clip skipped", ("P0.A2", "P0.A3"), _P0_GRADIENTS, _P0_CLIPPED),
+    *_p0("privacy", "C/n for 2C/n", ("P0.A2", "P0.A3"), _P0_DESCENT, ("L2(2 * clip / (n", "L2(clip / (n")),
+    *_p0("privacy", "regulariser left out", ("P0.A2", "P0.A3"), _P0_DESCENT, _P0_PULL),
+    *_p0("privacy", "rough records kept", ("P0.A2",), _P0_GRADIENTS, ("<= smoothness]", "<= np.inf]")),
+    # P0.A2
+    _privacy("P0.A2", "clip from the data", ('positive("clip", clip)', "clip = float(np.abs(data).max())")),
+    # P0.A3
+    *_p0("privacy", "noise halved", ("P0.A3",), _P0_BUDGET, (_P0_CONCENTRATED, f"{_P0_CONCENTRATED} / 2")),
+    *_p0(
+        "privacy",
+        "variance for deviation",
+        ("P0.A3",),
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, "return sensitivity**2 / (2 * spend.rho) / 100"),
+    ),
+    _privacy(
+        "P0.A3",
+        "budget of every phase for all records: batches overlap",
+        ("batch = range(end - phase.size, end)", "batch = range(phase.size)"),
+    ),
+    _privacy("P0.A3", "every batch sees all records", ("records = rows[batch.start : batch.stop]", "records = rows")),
+    _privacy("P0.A3", "clip from the data", ("clip=phase.clip, domain", "clip=1 + float(abs(records).max()), domain")),
+    _privacy(
+        "P0.A3", "data-dependent scale", ("Gaussian(found, scale)", "Gaussian(found, scale * (1 + abs(records).max()))")
+    ),
+    _privacy(
+        "P0.A3",
+        "noise reused",
+        ("Gaussian(found, scale)", "Gaussian(0 * found, scale)"),
+        ("domain.project(noisy)", "domain.project(found + noisy)"),
+    ),
+    *_p0(
+        "calibration",
+        "noise doubled",
+        ("P0.A3",),
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, _P0_CONCENTRATED.replace("urn ", "urn 2 * ")),
+    ),
+    *_p0(
+        "calibration",
+        "logarithm of Definition 3 left out",
+        ("P0.A3",),
+        _P0_BUDGET,
+        ("4 * math.sqrt(math.log(1 / spend.delta))", "4"),
+    ),
+    # P0.A4, P0.A5: what they share with P0.A3, and their parts
+    *_p0("privacy", "clip skipped", _P0_STAGED, _P0_GRADIENTS, _P0_CLIPPED),
+    *_p0("privacy", "C/n for 2C/n", _P0_STAGED, _P0_DESCENT, ("L2(2 * clip / (n", "L2(clip / (n")),
+    *_p0("privacy", "noise halved", _P0_STAGED, _P0_BUDGET, (_P0_CONCENTRATED, f"{_P0_CONCENTRATED} / 2")),
+    *_p0(
+        "privacy",
+        "variance for deviation",
+        _P0_STAGED,
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, "return sensitivity**2 / (2 * spend.rho) / 99"),
+    ),
+    *_p0(
+        "privacy",
+        "data-dependent scale",
+        _P0_STAGED,
+        _P0_LOCALISED,
+        ("Gaussian(found, scale)", "Gaussian(found, scale * (1 + abs(records).max()))"),
+    ),
+    *_p0(
+        "privacy",
+        "noise reused",
+        _P0_STAGED,
+        _P0_LOCALISED,
+        ("Gaussian(found, scale)", "Gaussian(0 * found, scale)"),
+        ("domain.project(noisy)", "domain.project(found + noisy)"),
+    ),
+    *_p0(
+        "privacy",
+        "budget of every stage for all records: parts overlap",
+        _P0_STAGED,
+        _P0_APPROXIMATION,
+        ("part = range(end - stage.size, end)", "part = range(stage.size)"),
+    ),
+    *_p0(
+        "privacy",
+        "every stage sees all records",
+        _P0_STAGED,
+        _P0_APPROXIMATION,
+        ("rows[part.start : part.stop]", "rows[-part.stop :]"),
+    ),
+    *_p0(
+        "calibration",
+        "noise doubled",
+        _P0_STAGED,
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, _P0_CONCENTRATED.replace("urn ", "urn 2 * ")),
+    ),
+    # P0.A7
+    *_p0("privacy", "noise halved", ("P0.A7",), _P0_ACCELERATED, (_P0_BATCH, "Gaussian(query, calibrated.scale / 2)")),
+    *_p0(
+        "privacy",
+        "clip skipped",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        ("query = (clip_weights(gradients, clip)[:, np.newaxis] * gradients)", "query = (gradients)"),
+    ),
+    *_p0(
+        "privacy",
+        "C/n for 2C/n",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        ("Calibration(L2(2 * clip), scale)", "Calibration(L2(clip), scale)"),
+    ),
+    *_p0(
+        "privacy",
+        "variance for deviation",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        (_P0_BATCH, "Gaussian(query, calibrated.scale**2 / 1e9)"),
+    ),
+    *_p0(
+        "privacy",
+        "data-dependent scale",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        (_P0_BATCH, "Gaussian(query, calibrated.scale * (1 + abs(rows[members]).max()))"),
+    ),
+    *_p0(
+        "privacy",
+        "noise reused",
+        ("P0.A7",),
+        _P0_ACCELERATED,
+        (_P0_BATCH, "Gaussian(0 * query, calibrated.scale)"),
+        ("slope = noisy.reshape", "slope = (query + noisy).reshape"),
+    ),
+    _privacy(
+        "P0.A7",
+        "budget of every part for all records: parts overlap",
+        ("members = range(end - part.size, end)", "members = range(part.size)"),
+    ),
+    *_p0("calibration", "noise doubled", ("P0.A7",), _P0_ACCELERATED, (_P0_BATCH, "Gaussian(query, calibrated.scale * 2)")),
+    # P0.A6
+    _privacy("P0.A6", "noise halved", ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale / 2)")),
+    _privacy(
+        "P0.A6",
+        "clip skipped",
+        ("query = (clip_weights(gradients, clip)[:, np.newaxis] * gradients)", "query = (gradients)"),
+    ),
+    _privacy("P0.A6", "C/n for 2C/n", ("Calibration(L2(2 * clip), scale)", "Calibration(L2(clip), scale)")),
+    _privacy(
+        "P0.A6",
+        "variance for deviation",
+        ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale**2 / 1e9)"),
+    ),
+    _privacy(
+        "P0.A6",
+        "budget of every batch for all records: batches overlap",
+        ("members = order[(t - 1) * size : t * size]", "members = order[:size]"),
+    ),
+    _privacy("P0.A6", "batches by value", ("members = order[(t - 1)", "members = np.argsort(rows[:, -1])[(t - 1)")),
+    _privacy(
+        "P0.A6", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
+    ),
+    _privacy(
+        "P0.A6",
+        "data-dependent scale",
+        ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale * (1 + abs(rows[members]).max()))"),
+    ),
+    _privacy(
+        "P0.A6",
+        "noise reused",
+        ("Gaussian(query, calibrated.scale)", "Gaussian(0 * query, calibrated.scale)"),
+        ("slope = noisy.reshape", "slope = (query + noisy).reshape"),
+    ),
+    _calibration("P0.A6", "noise doubled", ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale * 2)")),
+    _calibration(
+        "P0.A6",
+        "not amplified: ε for ε₀",
+        ("math.sqrt(math.log(1 / local.delta)) / local.epsilon", "math.sqrt(math.log(1 / local.delta)) / spend.epsilon"),
+    ),
+    # P0.B
+    _privacy("P0.B", "noise halved", ("Gaussian(mean, z * reach.value)", "Gaussian(mean, z * reach.value / 2)")),
+    *_p0("privacy", "clip skipped", ("P0.B",), _P0_GRADIENTS, _P0_CLIPPED),
+    _privacy("P0.B", "C/n for 2C/n", ("L2(2 * clip / batch)", "L2(clip / batch)")),
+    _privacy(
+        "P0.B", "variance for deviation", ("Gaussian(mean, z * reach.value)", "Gaussian(mean, (z * reach.value) ** 2 / 10)")
+    ),
+    _privacy(
+        "P0.B",
+        "budget not split: composition dropped",
+        (
+            "z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=steps)",
+            "z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=1)",
+        ),
+    ),
+    _privacy("P0.B", "batches by value", ("[:batch]\n", "[:batch]\n        members = np.argsort(rows[:, -1])[:batch]\n")),
+    _privacy(
+        "P0.B", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
+    ),
+    _privacy(
+        "P0.B",
+        "data-dependent scale",
+        ("Gaussian(mean, z * reach.value)", "Gaussian(mean, z * reach.value * (1 + abs(rows).max()))"),
+    ),
+    _privacy(
+        "P0.B",
+        "noise reused",
+        ("Gaussian(mean, z * reach.value)", "Gaussian(0 * mean, z * reach.value)"),
+        ("point - step * slope", "point - step * (mean + slope)"),
+    ),
+    _calibration("P0.B", "noise doubled", ("Gaussian(mean, z * reach.value)", "Gaussian(mean, 2 * z * reach.value)")),
+    _calibration("P0.B", "share of the records halved", ("share=batch / n,", "share=batch / (2 * n),")),
+    # P0.R3
+    *_p0("privacy", "noise halved", ("P0.R3",), _P0_BUDGET, (_P0_CONCENTRATED, f"{_P0_CONCENTRATED} / 2")),
+    *_p0(
+        "privacy",
+        "variance for deviation",
+        ("P0.R3",),
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, "return sensitivity**2 / (2 * spend.rho) / 4"),
+    ),
+    _privacy(
+        "P0.R3",
+        "extension skipped",
+        ("problem.on(records)", "__import__('dataclasses').replace(problem, lipschitz=2.0).on(records)"),
+    ),
+    _privacy(
+        "P0.R3", "C/n for 2C/n", ("problem.sensitivity_upper(phase.size)", "problem.sensitivity_upper(2 * phase.size)")
+    ),
+    _privacy(
+        "P0.R3",
+        "budget of every phase for all records: batches overlap",
+        ("batch = range(end - phase.size, end)", "batch = range(phase.size)"),
+    ),
+    _privacy("P0.R3", "every batch sees all records", ("records = rows[batch.start : batch.stop]", "records = rows")),
+    _privacy(
+        "P0.R3",
+        "data-dependent scale",
+        ("noise_scale(reach.value, spend)", "noise_scale(reach.value, spend) * (1 + abs(records).max())"),
+    ),
+    _privacy(
+        "P0.R3",
+        "noise reused",
+        ("Gaussian(found,", "Gaussian(0 * found,"),
+        ("region.project(channel", "region.project(found + channel"),
+    ),
+    *_p0(
+        "calibration",
+        "noise doubled",
+        ("P0.R3",),
+        _P0_BUDGET,
+        (_P0_CONCENTRATED, _P0_CONCENTRATED.replace("urn ", "urn 2 * ")),
     ),
     # P2.A2
     _privacy("P2.A2", "noise halved", (_P2A2_SCALE, "math.sqrt(2 / rho) * clip / n / 2)")),
@@ -609,6 +877,14 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
         for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
     ),
     Inapplicable("P0.A1", "utility", "its error bound is a lemma about what uses it"),
+    *(
+        Inapplicable("P0.A2", name, _NO_NOISE)
+        for name in ("noise halved", "variance for deviation", "budget not split", "noise reused", "noise doubled")
+    ),
+    *(
+        Inapplicable(identifier, "utility", _NO_BOUND)
+        for identifier in ("P0.A2", "P0.A3", "P0.A4", "P0.A5", "P0.A6", "P0.A7", "P0.B", "P0.R3")
+    ),
     Inapplicable("P2.A2", "budget not split", "it makes one release"),
     Inapplicable("P1.A1", "budget not split", "it makes one release"),
     Inapplicable("P3.A1", "budget not split", "it makes one release of one number"),

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from refimpl.approx_dp import dp_sco, mean_descent, private_gradient_descent, sparse_optimisation
-from refimpl.approx_dp.framework import WeakDelta
+from refimpl.approx_dp.budget import WeakDelta
 from refimpl.catalogue import ALGORITHMS, Implementation, Setting
 from refimpl.channel import Mechanism, Transcript, ledger, run, spends_of
 from refimpl.claims import ApproxDP, Claim, PureDP, UnprovedClaim, claim_to_json

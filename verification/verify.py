@@ -191,7 +191,8 @@ def overview(report: dict[str, Any]) -> str:
         if key not in worst or _ratio(f) > _ratio(worst[key]):
             worst[key] = f
     for f in worst.values():
-        rows.append([f["algorithm"], f["check"], f["status"], _shown(f["measured"]), _shown(f["bound"]), f["detail"][:70]])
+        status = f["status"] + (" (expected)" if f["expected"] else "")
+        rows.append([f["algorithm"], f["check"], status, _shown(f["measured"]), _shown(f["bound"]), f["detail"][:70]])
     lines = [table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
     by_algorithm: dict[str, list[dict[str, Any]]] = {}
     for m in report["mutants"]:

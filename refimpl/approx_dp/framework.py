@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refimpl.approx_dp.budget import WeakDelta
 from refimpl.channel import Channel
 from refimpl.domains import Domain, parse_domain
 from refimpl.losses import AnyLoss, Quadratic, dimension_of, parse_any_loss
@@ -47,10 +48,6 @@ class Fixed:
 
 
 BATCHINGS = ("all", "disjoint")
-
-
-class WeakDelta(UserWarning):
-    """δ ≥ 1/n: publishing a random record would be allowed."""
 
 
 def sco_framework(

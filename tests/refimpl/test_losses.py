@@ -23,9 +23,12 @@ from refimpl.losses import (
     Hinge,
     Logistic,
     Quadratic,
+    RecordQuadratic,
     ReLU,
     Ridge,
     Squared,
+    dimension_of,
+    parse_any_loss,
     parse_loss,
 )
 from refimpl.validation import InputError
@@ -711,3 +714,49 @@ def test_parse_loss(text, expected):
 def test_parse_loss_refuses(text, message):
     with pytest.raises(InputError, match=message):
         parse_loss(text)
+
+
+# --- record-wise quadratics ---------------------------------------------------------------------------------------------
+
+
+def test_record_quadratic_is_its_definition():
+    rng = np.random.default_rng(5)
+    data = np.column_stack([np.abs(rng.standard_normal((7, 3))), rng.standard_normal((7, 3))])
+    data[0, :3] = 0.0
+    loss, w = RecordQuadratic(), rng.standard_normal(3)
+    by_hand = [sum(a * (wj - c) ** 2 / 2 for a, wj, c in zip(row[:3], w, row[3:], strict=True)) for row in data]
+    assert loss.values(w, data) == pytest.approx(by_hand, rel=1e-13)
+    for j, unit in enumerate(np.eye(3)):
+        slope = (loss.values(w + 1e-6 * unit, data) - loss.values(w - 1e-6 * unit, data)) / 2e-6
+        assert loss.gradients(w, data)[:, j] == pytest.approx(slope, abs=1e-8)
+    assert loss.mean_value(w, data) == pytest.approx(np.mean(by_hand))
+    assert loss.mean_gradient(w, data) == pytest.approx(loss.gradients(w, data).mean(axis=0))
+    assert loss.smoothness_upper(data) == pytest.approx(data[:, :3].max(axis=1), rel=0, abs=0)
+    domain = Box(-np.ones(3), 2 * np.ones(3))
+    points = domain.project(5 * rng.standard_normal((300, 3)))
+    attained = np.max([np.linalg.norm(loss.gradients(point, data), axis=1) for point in points], axis=0)
+    bound = loss.lipschitz_upper(data, domain)
+    assert (attained <= bound).all()
+    assert not loss.lipschitz_is_exact(domain)
+    assert bound[0] == 0
+    assert (bound <= 3 * attained + 1e-12).all()
+    assert loss.columns(3) == 6
+    variable = cvxpy.Variable(3)
+    variable.value = w
+    assert float(loss.cvxpy_expression(variable, data[1]).value) == pytest.approx(by_hand[1])
+
+
+def test_record_quadratic_refuses_what_is_not_a_record():
+    loss = parse_any_loss("record-quadratic")
+    assert loss == RecordQuadratic()
+    assert parse_any_loss("l4") == L4()
+    with pytest.raises(InputError, match="record 1 has a curvature below 0"):
+        loss.values([0.0], [[1.0, 0.0], [-1e-300, 0.0]])
+    with pytest.raises(InputError, match="even number"):
+        loss.values([0.0], [[1.0, 0.0, 2.0]])
+    with pytest.raises(InputError, match="not polyhedral"):
+        loss.pieces([[1.0, 0.0]])
+    assert loss.gradients([1e300], [[0.0, -1e308]])[0] == 0
+    assert [dimension_of(x, 6) for x in (loss, Squared(), Affine())] == [3, 5, 6]
+    with pytest.raises(InputError, match="allows no such number"):
+        dimension_of(loss, 7)

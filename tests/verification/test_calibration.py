@@ -52,6 +52,8 @@ def test_small_departures_are_seen(identifier: str) -> None:
     implementation = algorithm(identifier).implementation
     assert implementation is not None
     for index, setting in enumerate(implementation.settings):
+        if setting.refuted is not None:
+            continue  # the same formulas, at a size that takes longer
         subject = subject_of(identifier, index, implementation=implementation)
         data = np.random.default_rng(index).standard_t(2, size=(setting.n, setting.d))
         assert not check_calibration(tampered(subject, 1.0, 1.0), data, 3).exceeds

@@ -19,7 +19,7 @@ Capture = pytest.CaptureFixture[str]
 def test_list_has_all_rows(capsys: Capture) -> None:
     assert main(["list", "--json", "-"]) == 0
     rows = json.loads(capsys.readouterr().out)["algorithms"]
-    assert len(rows) == 31 + 3 == len({row["id"] for row in rows})
+    assert len(rows) == 31 + 4 == len({row["id"] for row in rows})
     assert [row["id"] for row in rows] == [entry.id for entry in ALGORITHMS]
     assert {"id", "name", "paper", "place", "claim"} <= set(rows[0])
     built = {row["id"] for row in rows if row["status"] == "built"}

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refimpl.approx_dp import dp_sco, private_gradient_descent, sco_framework, sparse_optimisation
-from refimpl.approx_dp.framework import Descent, Fixed, WeakDelta, disjoint, prepare, warn_if_weak, worst_neighbours
+from refimpl.approx_dp.budget import WeakDelta
+from refimpl.approx_dp.framework import Descent, Fixed, disjoint, prepare, warn_if_weak, worst_neighbours
 from refimpl.channel import L2, Channel, run
 from refimpl.domains import Ball
 from refimpl.laws import Point

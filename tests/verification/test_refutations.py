@@ -1,0 +1,43 @@
+"""Published claims that fail: their counterexamples are expected findings, and losing one is a failure."""
+
+from dataclasses import replace
+
+import pytest
+
+from refimpl.catalogue import ALGORITHMS, algorithm
+from verification.check import QUICK, honest_findings, refutation_findings
+from verification.subject import subject_of
+
+REFUTED = [(a.id, i) for a in ALGORITHMS if a.implementation for i, s in enumerate(a.implementation.settings) if s.refuted]
+
+
+def test_there_are_some_and_each_names_an_erratum() -> None:
+    from bounds.errata import errata
+
+    known = {entry.id for entry in errata()}
+    assert {"P0.A2", "P0.A3", "P0.A4", "P0.A5"} <= {identifier for identifier, _ in REFUTED}
+    for identifier, index in REFUTED:
+        assert algorithm(identifier).implementation.settings[index].refuted in known  # type: ignore[union-attr]
+
+
+def test_a_counterexample_is_an_expected_violation_with_a_witness() -> None:
+    implementation = algorithm("P0.A2").implementation
+    assert implementation is not None
+    found = [f for f in honest_findings(algorithm("P0.A2"), 0, QUICK) if f.status == "violated"]
+    assert [f.check for f in found] == ["sensitivity"]
+    assert found[0].expected
+    assert not found[0].unexpected_violation
+    assert "P0.Alg2.stability" in found[0].detail
+    assert found[0].witness is not None
+    assert found[0].measured / found[0].bound == pytest.approx(4.2135, rel=1e-3)  # type: ignore[operator]
+
+
+def test_a_counterexample_that_no_longer_stands_is_a_failure() -> None:
+    implementation = algorithm("P0.A2").implementation
+    assert implementation is not None
+    index = next(i for i, setting in enumerate(implementation.settings) if setting.refuted)
+    subject = subject_of("P0.A2", index, implementation=implementation)
+    few = replace(subject.setting, parameters={**subject.setting.parameters, "steps": 1})
+    found = list(refutation_findings(replace(subject, setting=few), 0))
+    assert found[-1].unexpected_violation
+    assert "no longer refutes" in found[-1].detail
