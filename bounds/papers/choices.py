@@ -267,6 +267,13 @@ _P4 = (
         ("k>=2", "eps<=d", "n*eps>=d"),
         note="P4.S1's weight and threshold together.",
     ),
+    Choice(
+        "P4.OURS.objective",
+        "lam*D**2 + (C*d/(n*eps))**2/lam + G**2/(lam*n) + G**2/(lam*n*eps) + D*G**k*C**(1-k)",
+        {"lam": "G/D*(1/sqrt(n) + 1/sqrt(n*eps)) + C*d/(n*eps*D)", "C": "G*(n*eps/d)**(1/k)"},
+        ("k>=2",),
+        note="P4.S2's weight and threshold together.",
+    ),
 )
 
 CHOICES: tuple[Choice, ...] = (*_P0, *_P1, *_P2, *_P3, *_P4)
