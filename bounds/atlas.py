@@ -27,7 +27,7 @@ import sympy
 
 from bounds.agreement import agreement
 from bounds.compare import Dominance, Undecided, compare
-from bounds.derive import simplify
+from bounds.derive import simplify, substitute
 from bounds.errata import errata
 from bounds.expressions import Expression, names_in, positive_symbol, read_comparisons, read_expression, rebuild
 from bounds.grouping import Entry, Group, Reading
@@ -155,6 +155,13 @@ def _tidy(text: str, where: tuple[str, ...], logs: bool) -> tuple[Rate, str]:
     return rate, str(sorted(clauses))
 
 
+def _explained(text: str, statement: Statement, entry: Entry, group: Group) -> str:
+    """The rate with those letters replaced by the statement's own choices that neither the entry nor the group explains."""
+    known = {*group.language, *entry.choices}
+    own = {name: choice for name, choice in statement.choices.items() if name not in known}
+    return substitute(text, own).text if own and names_in(parse_rate(text).expression) & set(own) else text
+
+
 def _sources(group: Group) -> Iterator[tuple[str, str, Rate, Source]]:
     """Every reading of every entry: kind, form, rate, source."""
     for entry in group.entries:
@@ -165,6 +172,7 @@ def _sources(group: Group) -> Iterator[tuple[str, str, Rate, Source]]:
             found: dict[str, tuple[Rate, list[Reading]]] = {}
             for reading, text in rates.items():
                 if text is not None and entry.reading in (None, reading):
+                    text = _explained(text, statement, entry, group)
                     rate, form = _tidy(translate(text, entry, logs=group.logs).text, group.where, group.logs)
                     found.setdefault(form, (rate, []))[1].append(reading)
             for form, (rate, readings) in found.items():

@@ -94,8 +94,7 @@ SUBJECTS: list[Subject] = [
     subject_of(entry.id, index, implementation=entry.implementation)
     for entry in BUILT
     if entry.implementation is not None
-    for index, setting in enumerate(entry.implementation.settings)
-    if setting.refuted is None
+    for index in range(len(entry.implementation.settings))
 ]
 REFUTED = [subject for subject in SUBJECTS if subject.setting.refuted]
 UNREFUTED = [subject for subject in SUBJECTS if not subject.setting.refuted]

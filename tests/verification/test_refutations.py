@@ -38,6 +38,6 @@ def test_a_counterexample_that_no_longer_stands_is_a_failure() -> None:
     index = next(i for i, setting in enumerate(implementation.settings) if setting.refuted)
     subject = subject_of("P0.A2", index, implementation=implementation)
     few = replace(subject.setting, parameters={**subject.setting.parameters, "steps": 1})
-    found = list(refutation_findings(replace(subject, setting=few), 0))
+    found = list(refutation_findings(replace(subject, setting=few), 0, QUICK))
     assert found[-1].unexpected_violation
     assert "no longer refutes" in found[-1].detail
