@@ -212,9 +212,11 @@ def show(name: str, scores: list[Scores]) -> None:
             continue
         quartiles = {key.removeprefix(kind + " "): np.quantile([s[key] for s in scores], [0.25, 0.5, 0.75]) for key in keys}
         theirs = min((q[1], who) for who, q in quartiles.items() if not who.startswith("ours"))
+        worst = max((q[1], who) for who, q in quartiles.items() if not who.startswith("ours"))
         for who, (low, middle, high) in quartiles.items():
             if who.startswith("ours") or who == theirs[1]:
                 print(f"  {kind:9}{who:28}{middle:10.5f} ({low:.5f} to {high:.5f})   {middle / theirs[0]:.3f} of its best")
+        print(f"  {kind:9}its worst: {worst[1]}, {worst[0]:.3g}, {worst[0] / theirs[0]:.3g} of its best")
 
 
 def main() -> None:
