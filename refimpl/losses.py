@@ -601,6 +601,75 @@ class Ridge:
 
 
 @dataclass(frozen=True)
+class PowerPenalty:
+    """f = loss + (weight/θ)‖w‖^θ with θ = `power` > 2: flat around 0, so that the risk may satisfy a noise condition of order θ.
+
+    For methods that need gradients alone.  Smooth on bounded sets only.
+    """
+
+    loss: GlmLoss | Quadratic
+    weight: float
+    power: float
+
+    is_polyhedral: ClassVar[bool] = False
+    is_glm: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.loss, GlmLoss | Quadratic):
+            raise InputError(f"loss = {self.loss!r}: must be a generalised linear or quadratic loss")
+        object.__setattr__(self, "weight", positive("weight", self.weight))
+        if positive("power", self.power) <= 2:
+            raise InputError(f"power = {self.power!r}: must be > 2; `Ridge` is for 2")
+
+    @property
+    def is_smooth(self) -> bool:
+        return self.loss.is_smooth
+
+    def columns(self, dimension: int) -> int:
+        """The number of columns of the data when w has `dimension` entries."""
+        return self.loss.columns(dimension)
+
+    def split(self, data: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Features and targets as `loss` has them."""
+        return self.loss.split(data)
+
+    def values(self, w: ArrayLike, data: ArrayLike) -> FloatArray:
+        """f(w, record) for every record."""
+        return self.loss.values(w, data) + self.penalty(vector("w", w))
+
+    def gradients(self, w: ArrayLike, data: ArrayLike) -> FloatArray:
+        """A subgradient for every record, of shape (n, d)."""
+        return self.loss.gradients(w, data) + self.pull(vector("w", w))
+
+    def mean_value(self, w: ArrayLike, data: ArrayLike) -> float:
+        """The mean of `values`."""
+        return self.loss.mean_value(w, data) + self.penalty(vector("w", w))
+
+    def mean_gradient(self, w: ArrayLike, data: ArrayLike) -> FloatArray:
+        """The mean of `gradients`, without forming them."""
+        return self.loss.mean_gradient(w, data) + self.pull(vector("w", w))
+
+    def lipschitz_upper(self, data: ArrayLike, domain: Domain) -> FloatArray:
+        """An upper bound: the Lipschitz constant of `loss` plus weight·max_W ‖w‖^{θ−1}."""
+        largest = domain.max_norm_from(np.zeros(domain.dimension))
+        with np.errstate(over="ignore"):
+            total = self.loss.lipschitz_upper(data, domain) + self.weight * largest ** (self.power - 1)
+            return _next_float(total * (1 + 16 * _EPSILON))
+
+    def smoothness_on(self, domain: Domain) -> float:
+        """Of the penalty: its Hessian's largest eigenvalue is weight·(θ − 1)‖w‖^{θ−2}."""
+        largest = domain.max_norm_from(np.zeros(domain.dimension))
+        return float(self.weight * (self.power - 1) * largest ** (self.power - 2) * (1 + 16 * _EPSILON))
+
+    def penalty(self, w: FloatArray) -> float:
+        return float(self.weight / self.power * np.linalg.norm(w) ** self.power)
+
+    def pull(self, w: FloatArray) -> FloatArray:
+        """The penalty's gradient."""
+        return np.asarray(self.weight * float(np.linalg.norm(w)) ** (self.power - 2) * w)
+
+
+@dataclass(frozen=True)
 class RecordQuadratic:
     """f = ½ Σ_j a_j(w_j − c_j)²: the record is its d curvatures a_j ≥ 0, then its d centres c_j.
 
@@ -679,13 +748,25 @@ class RecordQuadratic:
 
 
 Loss: TypeAlias = GlmLoss | Quadratic | Ridge
-AnyLoss: TypeAlias = Loss | RecordQuadratic
+AnyLoss: TypeAlias = Loss | RecordQuadratic | PowerPenalty
 """What methods take that need gradients alone, not the Lipschitz extension."""
 
 
 def parse_any_loss(text: str) -> AnyLoss:
-    """As `parse_loss`, and 'record-quadratic'."""
-    return RecordQuadratic() if text == "record-quadratic" else parse_loss(text)
+    """As `parse_loss`, and 'record-quadratic', and 'power:THETA:WEIGHT:NAME' for a penalty (WEIGHT/THETA)‖w‖^THETA."""
+    if text == "record-quadratic":
+        return RecordQuadratic()
+    prefix, *rest = text.split(":")
+    if prefix != "power":
+        return parse_loss(text)
+    try:
+        power, weight = (float(word) for word in rest[:2])
+    except ValueError:
+        raise InputError(f"loss = {text!r}: must be power:THETA:WEIGHT:NAME with numbers THETA > 2 and WEIGHT > 0") from None
+    base = parse_loss(":".join(rest[2:]))
+    if isinstance(base, Ridge):
+        raise InputError(f"loss = {text!r}: must name a loss without a penalty of its own")
+    return PowerPenalty(base, positive("the weight of the loss", weight), power)
 
 
 def dimension_of(loss: AnyLoss, columns: int) -> int:

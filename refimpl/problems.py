@@ -998,6 +998,87 @@ class LinearLoss:
         return point
 
 
+@dataclass(frozen=True)
+class PowerGrowth:
+    """f = −⟨w, x⟩ + ‖w‖^θ/θ, the coordinates of x independent with one symmetric law: F(w) = ‖w‖^θ/θ, with its minimum at 0.
+
+    So F satisfies the Tsybakov noise condition F(w) − F(0) ≥ λ‖w‖^θ with λ = 1/θ, as an equality: no smaller θ will do.
+    A record is −x, so that f is an affine loss with a penalty.
+    """
+
+    law: DataLaw
+    dimension: int
+    theta: float
+
+    def __post_init__(self) -> None:
+        whole("dimension", self.dimension, least=1)
+        if real("theta", self.theta) < 2:
+            raise InputError(f"theta = {self.theta!r}: must be >= 2")
+        if not abs(self.law.mean()) <= 1e-12 * self.law.absolute_moment(1):
+            raise InputError(f"law = {self.law!r}: must have mean 0")
+
+    @property
+    def loss_name(self) -> str:
+        return "ridge:1:affine" if self.theta == 2 else f"power:{self.theta!r}:1:affine"
+
+    def sample(self, rng: np.random.Generator, n: int) -> FloatArray:
+        return self.law.sample(rng, (whole("n", n, least=1), self.dimension))
+
+    def minimiser(self) -> FloatArray:
+        return np.zeros(self.dimension)
+
+    def risk(self, w: ArrayLike) -> float:
+        return float(np.linalg.norm(vector("w", w, size=self.dimension)) ** self.theta / self.theta)
+
+    def excess_risk(self, w: ArrayLike) -> float:
+        return self.risk(w)
+
+
+@dataclass(frozen=True, eq=False)
+class FourthPowerRegression:
+    """f = (⟨w, x⟩ − t)⁴ with t = ⟨weights, x⟩ and no noise; the coordinates of x independent with one symmetric law.
+
+    With v = w − weights, F(w) = E⟨v, x⟩⁴ = 3m₂²‖v‖⁴ + (m₄ − 3m₂²)Σv_j⁴ ≥ (E⟨v, x⟩²)² = m₂²‖v‖⁴: the Tsybakov noise condition
+    with θ = 4 and λ = m₂².  (Noise of variance s² would add 6s²m₂‖v‖², and θ would be 2.)
+    """
+
+    law: DataLaw
+    weights: FloatArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", _read_only(vector("weights", self.weights)))
+        if not math.isfinite(self.law.absolute_moment(4)) or abs(self.law.mean()) > 1e-12 * self.law.absolute_moment(1):
+            raise InputError(f"law = {self.law!r}: must have mean 0 and a fourth moment")
+
+    @property
+    def dimension(self) -> int:
+        return len(self.weights)
+
+    @property
+    def loss_name(self) -> str:
+        return "l4"
+
+    @property
+    def growth(self) -> float:
+        """λ of the noise condition."""
+        return self.law.absolute_moment(2) ** 2
+
+    def sample(self, rng: np.random.Generator, n: int) -> FloatArray:
+        features = self.law.sample(rng, (whole("n", n, least=1), self.dimension))
+        return np.column_stack([features, features @ self.weights])
+
+    def minimiser(self) -> FloatArray:
+        return self.weights.copy()
+
+    def risk(self, w: ArrayLike) -> float:
+        squares = np.square(vector("w", w, size=self.dimension) - self.weights)
+        second, fourth = self.law.absolute_moment(2), self.law.absolute_moment(4)
+        return float(3 * second**2 * squares.sum() ** 2 + (fourth - 3 * second**2) * np.square(squares).sum())
+
+    def excess_risk(self, w: ArrayLike) -> float:
+        return self.risk(w)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogisticRegression:
     """Label 1 with probability 1/(1 + exp(−⟨weights, x⟩)), else −1; loss log(1 + exp(−label·⟨w, x⟩)); Gaussian x."""

@@ -2,7 +2,7 @@
 
 Records outside a theorem's assumption.  P0 assumes every loss to be α-smooth.  A record that is rougher on W than the public α
 counts with gradient 0, so that the claims hold for all data: what is left out is decided record by record.
-The penalty of a `Ridge` loss is the same for all records, so it is not clipped.
+The penalty of a `Ridge` or `PowerPenalty` loss is the same for all records, so it is not clipped.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from refimpl.losses import (
     L4,
     AnyLoss,
     GlmLoss,
+    PowerPenalty,
     Quadratic,
     RecordQuadratic,
     Ridge,
@@ -77,10 +78,12 @@ def clipped_mean_gradient(
         def part(w: FloatArray) -> FloatArray:
             return share * mean(w)
 
-    if not isinstance(loss, Ridge):
-        return part
-    weight = loss.weight
-    return lambda w: part(w) + weight * w
+    match loss:
+        case Ridge(weight=weight):
+            return lambda w: part(w) + weight * w
+        case PowerPenalty():
+            return lambda w: part(w) + loss.pull(w)
+    return part
 
 
 def projection(domain: Domain) -> Gradient:
@@ -120,11 +123,16 @@ def smoothness_upper(loss: AnyLoss, rows: FloatArray, domain: Domain) -> FloatAr
             found = np.where(np.isnan(found), np.inf, found)
         else:
             found = base.smoothness_upper(rows)
-        return np.asarray(found + loss.weight if isinstance(loss, Ridge) else found)
+        match loss:
+            case Ridge(weight=weight):
+                return np.asarray(found + weight)
+            case PowerPenalty():
+                return np.asarray(found + loss.smoothness_on(domain))
+        return np.asarray(found)
 
 
 def _unpenalised(loss: AnyLoss) -> GlmLoss | Quadratic | RecordQuadratic:
-    return loss.loss if isinstance(loss, Ridge) else loss
+    return loss.loss if isinstance(loss, Ridge | PowerPenalty) else loss
 
 
 def _clipped(loss: GlmLoss | Quadratic | RecordQuadratic, rows: FloatArray, clip: float) -> Gradient:

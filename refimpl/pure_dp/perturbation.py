@@ -29,7 +29,7 @@ from refimpl.domains import EPS, Domain, Localised, parse_domain
 from refimpl.extension.certificate import LARGEST_RECORD, Problem
 from refimpl.extension.certified import LARGEST_REACH, accuracy_for, accuracy_lower, minimise, rounding_cost
 from refimpl.laws import Gaussian, L2Laplace, Law
-from refimpl.losses import Loss, parse_loss
+from refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, parse_loss
 from refimpl.validation import FloatArray, InputError, positive, probability, records, vector
 
 Budget: TypeAlias = PureDP | ZCDP
@@ -78,6 +78,10 @@ class RegularisedProblem:
     ) -> RegularisedProblem:
         """With losses and domains as they are named on a command line, too; the centre is the domain's middle by default."""
         loss = parse_loss(loss) if isinstance(loss, str) else loss
+        if not isinstance(loss, GlmLoss | Quadratic | Ridge):
+            raise InputError(
+                f"loss = {loss!r}: has no Lipschitz extension here; must be generalised linear, quadratic or ridge"
+            )
         dimension = 1 + columns - loss.columns(1) if isinstance(domain, str) else domain.dimension
         region = parse_domain(domain, dimension) if isinstance(domain, str) else domain
         if loss.columns(region.dimension) != columns:

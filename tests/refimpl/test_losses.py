@@ -22,6 +22,7 @@ from refimpl.losses import (
     GlmLoss,
     Hinge,
     Logistic,
+    PowerPenalty,
     Quadratic,
     RecordQuadratic,
     ReLU,
@@ -760,3 +761,39 @@ def test_record_quadratic_refuses_what_is_not_a_record():
     assert [dimension_of(x, 6) for x in (loss, Squared(), Affine())] == [3, 5, 6]
     with pytest.raises(InputError, match="allows no such number"):
         dimension_of(loss, 7)
+
+
+def test_power_penalty_is_its_definition():
+    rng = np.random.default_rng(6)
+    data, w, domain = rng.standard_normal((7, 3)), rng.standard_normal(3), Ball(np.full(3, 0.2), 1.5)
+    loss = parse_any_loss("power:4:0.5:affine")
+    assert loss == PowerPenalty(Affine(), 0.5, 4.0)
+    assert loss.values(w, data) == pytest.approx(data @ w + np.sum(w**2) ** 2 / 8, rel=1e-13)
+    for j, unit in enumerate(np.eye(3)):
+        slope = (loss.values(w + 1e-6 * unit, data) - loss.values(w - 1e-6 * unit, data)) / 2e-6
+        assert loss.gradients(w, data)[:, j] == pytest.approx(slope, abs=1e-8)
+    assert loss.mean_value(w, data) == pytest.approx(loss.values(w, data).mean())
+    assert loss.mean_gradient(w, data) == pytest.approx(loss.gradients(w, data).mean(axis=0))
+    far = domain.center + 1.5 * domain.center / np.linalg.norm(domain.center)  # where the penalty is steepest and roughest
+    points = np.vstack([far, domain.project(5 * rng.standard_normal((300, 3)))])
+    attained = np.max([np.linalg.norm(loss.gradients(point, data), axis=1) for point in points], axis=0)
+    assert (attained <= loss.lipschitz_upper(data, domain)).all()
+    pulls = np.array([loss.pull(point) for point in points])
+    steep = np.linalg.norm(pulls[1:] - pulls[0], axis=1) / np.linalg.norm(points[1:] - points[0], axis=1)
+    assert steep.max() <= loss.smoothness_on(domain)
+    near = (1 - 1e-6) * far
+    steepest = np.linalg.norm(loss.pull(far) - loss.pull(near)) / np.linalg.norm(far - near)
+    assert steepest == pytest.approx(loss.smoothness_on(domain), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text", ["power:2:1:affine", "power:4:0:affine", "power:4:affine", "power", "power:4:1:ridge:1:affine"]
+)
+def test_bad_power_penalties_are_refused(text):
+    with pytest.raises(InputError, match=r"power|weight|penalty"):
+        parse_any_loss(text)
+
+
+def test_power_penalties_wrap_plain_losses_only():
+    with pytest.raises(InputError, match="generalised linear or quadratic"):
+        PowerPenalty(Ridge(Hinge(), 1.0), 1.0, 4.0)

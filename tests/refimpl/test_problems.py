@@ -20,11 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from refimpl.losses import Quadratic, parse_loss
+from refimpl.losses import L4, Quadratic, parse_any_loss
 from refimpl.problems import (
     Contaminated,
     DataLaw,
     Exponential,
+    FourthPowerRegression,
     Gaussian,
     GaussianFeatures,
     IndependentFeatures,
@@ -36,6 +37,7 @@ from refimpl.problems import (
     MeanEstimation,
     MedianEstimation,
     Pareto,
+    PowerGrowth,
     Problem,
     Shifted,
     StudentT,
@@ -485,6 +487,9 @@ PROBLEMS: list[Problem] = [
     LinearRegression(features=TILTED, weights=TRUE, noise=Symmetric(TwoPoint(1.0, 0.5)), loss_name="absolute"),
     LogisticRegression(features=TILTED, weights=TRUE),
     LogisticRegression(features=TILTED, weights=10 * TRUE),
+    PowerGrowth(StudentT(3.0), 3, 2.0),
+    PowerGrowth(StudentT(3.0), 3, 4.0),
+    FourthPowerRegression(Symmetric(Pareto(4.5)), TRUE),
 ]
 every_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: f"{type(p).__name__}-{p.loss_name}")
 
@@ -549,7 +554,7 @@ def test_excess_may_be_finite_where_the_risk_is_not() -> None:
 def loss_values(problem: Problem, w: FloatArray, data: FloatArray) -> FloatArray:
     if problem.loss_name == "quadratic":
         return Quadratic(np.eye(problem.dimension)).values(w, data)
-    return parse_loss(problem.loss_name).values(w, data)
+    return parse_any_loss(problem.loss_name).values(w, data)
 
 
 @pytest.mark.parametrize(
@@ -672,7 +677,15 @@ def test_excess_keeps_its_digits_near_the_minimiser(problem: Problem) -> None:
     for u in directions(problem.dimension):
         small, large = (problem.excess_risk(best + t * u) for t in (1e-5, 1e-4))
         if large > 1e-30:  # else no record is near 0 and the absolute loss is flat here
-            assert small / large == pytest.approx(0.1 if has_kink else 0.01, rel=2e-3)
+            power = 1.0 if has_kink else growth(problem)
+            assert small / large == pytest.approx(0.1**power, rel=2e-3)
+
+
+def growth(problem: Problem) -> float:
+    """The power of the distance with which the risk grows near its minimum."""
+    if isinstance(problem, PowerGrowth):
+        return problem.theta
+    return 4.0 if isinstance(problem, FourthPowerRegression) else 2.0
 
 
 @pytest.mark.parametrize("shape", [0.3, 0.8, 2.1, 30.0])
@@ -686,6 +699,42 @@ def test_median_excess_in_closed_form(shape: float) -> None:
             start = max(w, mpmath.mpf(1))
             exact = start - median - 2 * (start**power - median**power) / power + (start - w)
             assert problem.excess_risk([float(w)]) == pytest.approx(float(exact), rel=1e-11)
+
+
+def test_noise_conditions() -> None:
+    """F(w) − F* ≥ λ‖w − w*‖^θ, with the least of the left side over directions within three times the right."""
+    rng = np.random.default_rng(8)
+    regression = FourthPowerRegression(Symmetric(Pareto(4.5)), TRUE)
+    for problem, theta, constant in (
+        (PowerGrowth(StudentT(3.0), 3, 4.0), 4.0, 1 / 4),
+        (PowerGrowth(StudentT(3.0), 3, 3.0), 3.0, 1 / 3),
+        (regression, 4.0, regression.growth),
+    ):
+        for u in rng.standard_normal((20, 3)):
+            excess = problem.excess_risk(problem.minimiser() + u)
+            lower = constant * np.linalg.norm(u) ** theta
+            assert excess >= lower * (1 - 1e-12)
+            assert isinstance(problem, FourthPowerRegression) or excess == pytest.approx(lower)
+
+
+def test_fourth_power_risk_is_the_mean_loss() -> None:
+    """Signs, so that the mean over all records is a sum of eight terms."""
+    problem = FourthPowerRegression(Shifted(TwoPoint(2.0, 0.5), -1.0), TRUE)
+    records = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+    data = np.column_stack([records, records @ TRUE])
+    for w in (np.zeros(3), np.array([1.0, 2.0, -0.3])):
+        assert problem.risk(w) == pytest.approx(L4().values(w, data).mean(), rel=1e-13)
+
+
+@pytest.mark.parametrize("bad", [lambda: PowerGrowth(Pareto(3.0), 2, 4.0), lambda: PowerGrowth(StudentT(3.0), 2, 1.5)])
+def test_bad_growth_is_refused(bad: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match=r"law|theta"):
+        bad()
+
+
+def test_fourth_power_regression_needs_a_fourth_moment() -> None:
+    with pytest.raises(InputError, match="fourth moment"):
+        FourthPowerRegression(StudentT(3.0), TRUE)
 
 
 def test_linear_loss() -> None:
@@ -773,7 +822,7 @@ def test_moment_bounds_of_heavy_tails() -> None:
 @every_problem
 def test_records(problem: Problem) -> None:
     data = problem.sample(np.random.default_rng(1), 50)
-    assert data.shape == (50, problem.dimension + (problem.loss_name not in ("quadratic", "affine")))
+    assert data.shape == (50, problem.dimension + (not problem.loss_name.endswith(("quadratic", "affine"))))
     assert loss_values(problem, problem.minimiser(), data).shape == (50,)
     np.testing.assert_array_equal(data, problem.sample(np.random.default_rng(1), 50))
     for bad in (0, 2.5, -3):
