@@ -39,9 +39,10 @@ class Facts:
 
     records: int  # n
     dimension: int  # d, of the points
-    epsilon: float
-    delta: float
     diameter: float  # of W
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None  # in place of ε and δ, for P0
     norm_moment: float | None = None  # r̃ ≥ (E‖∇f‖^{2k})^{1/2k}
     norm_order: float | None = None  # k ≥ 2, of P0
     direction_moment: float | None = None  # M ≥ (E|⟨u, ∇f⟩|^p)^{1/p} for unit u
@@ -88,7 +89,8 @@ def _p0(facts: Facts, identifier: str, *names: str) -> dict[str, Any]:
         "theta_bar": "theta",
         "smoothness": "record_smoothness",
     }
-    known: dict[str, Any] = {"dimension": facts.dimension, "epsilon": facts.epsilon, "delta": facts.delta}
+    known: dict[str, Any] = {"dimension": facts.dimension}
+    known |= {"epsilon": facts.epsilon, "delta": facts.delta, "rho": facts.rho}
     for name in ("moment_bound", *names):
         known[name] = facts.diameter / 2 if name == "radius" else facts.need(words.get(name, name), identifier)
     return known
@@ -101,7 +103,7 @@ def _localised_theory(facts: Facts, identifier: str) -> dict[str, Any]:
     """η is Algorithm 4's, which also suits Theorem 1: its own η is printed for an unknown distance."""
     law = _p0(facts, identifier, *_LAW, "radius", "lipschitz", "failure")
     step = localised.published_step(facts.records, **law)
-    words = ("dimension", "lipschitz", "moment_bound", "moment_order", "epsilon", "delta")
+    words = ("dimension", "lipschitz", "moment_bound", "moment_order", "epsilon", "delta", "rho")
     phases = localised.published_phases(facts.records, step=step, **{name: law[name] for name in words})
     return {"phases": phases, "smoothness": law["smoothness"]}
 
@@ -146,7 +148,13 @@ def _iterated_accelerated(noise: str) -> Preset:
 
 
 def _sgd(facts: Facts, identifier: str) -> dict[str, Any]:
-    return sgd.tuned_parameters(facts.records, **_p0(facts, identifier, "diameter"))
+    law: dict[str, Any] = {"dimension": facts.dimension, "diameter": facts.diameter}
+    law["moment_bound"] = facts.need("norm_moment", identifier)
+    return sgd.tuned_parameters(facts.records, **law | _claim(facts, identifier))
+
+
+def _claim(facts: Facts, identifier: str) -> dict[str, float]:
+    return {"epsilon": facts.need("epsilon", identifier), "delta": facts.need("delta", identifier)}
 
 
 # ------------------------------------------------------------------------------------------------------------------------- P1
@@ -158,14 +166,14 @@ def _second_moment(facts: Facts, identifier: str) -> float:
     return facts.need("coordinate_moment", identifier)
 
 
-def _aggregate_theory(facts: Facts, _: str) -> dict[str, Any]:
-    return sample_aggregate.published_parameters(facts.records, facts.dimension, epsilon=facts.epsilon, delta=facts.delta)
+def _aggregate_theory(facts: Facts, identifier: str) -> dict[str, Any]:
+    return sample_aggregate.published_parameters(facts.records, facts.dimension, **_claim(facts, identifier))
 
 
 def _aggregate_tuned(facts: Facts, identifier: str) -> dict[str, Any]:
     spread = math.sqrt(facts.dimension * _second_moment(facts, identifier)) / facts.need("strong_convexity", identifier)
-    claim: dict[str, Any] = {"epsilon": facts.epsilon, "delta": facts.delta, "diameter": facts.diameter}
-    return sample_aggregate.tuned_parameters(facts.records, facts.dimension, **claim, spread=spread)
+    known: dict[str, Any] = {**_claim(facts, identifier), "diameter": facts.diameter}
+    return sample_aggregate.tuned_parameters(facts.records, facts.dimension, **known, spread=spread)
 
 
 def _interval(facts: Facts, identifier: str) -> dict[str, float]:
@@ -186,8 +194,7 @@ def _trimmed_tuned(facts: Facts, identifier: str) -> dict[str, Any]:
 
 def _soft(facts: Facts, identifier: str) -> dict[str, Any]:
     return {
-        "epsilon": facts.epsilon,
-        "delta": facts.delta,
+        **_claim(facts, identifier),
         "curvature_upper": facts.need("smoothness", identifier),
         "second_moment": _second_moment(facts, identifier),
         "failure": facts.failure,
@@ -209,8 +216,7 @@ def _soft_tuned(facts: Facts, identifier: str) -> dict[str, Any]:
 
 def _means(facts: Facts, identifier: str) -> dict[str, Any]:
     return {
-        "epsilon": facts.epsilon,
-        "delta": facts.delta,
+        **_claim(facts, identifier),
         "moment_order": facts.need("direction_order", identifier),
         "moment_bound": facts.need("direction_moment", identifier),
         "smoothness": facts.need("smoothness", identifier),
@@ -228,7 +234,7 @@ def _means_tuned(facts: Facts, identifier: str) -> dict[str, Any]:
 
 def _medians(facts: Facts, identifier: str) -> dict[str, Any]:
     return {
-        "epsilon": facts.epsilon,
+        "epsilon": facts.need("epsilon", identifier),
         "moment_order": facts.need("coordinate_order", identifier),
         "moment_bound": facts.need("coordinate_moment", identifier),
         "smoothness": facts.need("smoothness", identifier),
@@ -242,18 +248,22 @@ def _medians_theory(facts: Facts, identifier: str) -> dict[str, Any]:
         law = {**_medians(facts, identifier), "strong_convexity": facts.strong_convexity, "tau": "derived"}
         return median_descent.published_strong(n, d, **law).keywords()
     steep = facts.need("lipschitz", identifier)
-    law = {"epsilon": facts.epsilon, "moment_order": facts.need("coordinate_order", identifier)}
+    law = {"epsilon": facts.need("epsilon", identifier), "moment_order": facts.need("coordinate_order", identifier)}
     return median_descent.published_convex(n, d, **law, gradient_bound=steep, diameter=facts.diameter).keywords()
 
 
 def _medians_tuned(facts: Facts, identifier: str) -> dict[str, Any]:
-    law = {**_medians(facts, identifier), "delta": facts.delta, "diameter": facts.diameter}
+    law = {**_medians(facts, identifier), "delta": facts.need("delta", identifier), "diameter": facts.diameter}
     convexity = "strong" if facts.strong_convexity is not None else "convex"
     return median_descent.tuned_parameters(facts.records, facts.dimension, **law, convexity=convexity).keywords()
 
 
 def _sparse(facts: Facts, identifier: str) -> dict[str, Any]:
-    return {**_medians(facts, identifier), "delta": facts.delta, "true_sparsity": facts.need("sparsity", identifier)}
+    return {
+        **_medians(facts, identifier),
+        "delta": facts.need("delta", identifier),
+        "true_sparsity": facts.need("sparsity", identifier),
+    }
 
 
 def _sparse_theory(facts: Facts, identifier: str) -> dict[str, Any]:
