@@ -179,6 +179,14 @@ def do_calibrate(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def do_sweep(arguments: argparse.Namespace) -> int:
+    from verification.sweep_runs import run_sweep
+
+    code, value, text = run_sweep(arguments)
+    emit(arguments, value, text)
+    return code
+
+
 def do_solve(arguments: argparse.Namespace) -> int:
     from refimpl.validation import InputError
     from verification.solve import solve, weights_document
@@ -331,6 +339,28 @@ def parser() -> argparse.ArgumentParser:
     statement.add_argument(
         "--atlas", metavar="FILE", help="write a page with every rate, comparisons with certificates, crossovers and plots"
     )
+    sweep = command(
+        "sweep",
+        do_sweep,
+        "measured excess risk along one parameter, its slope with an interval, beside the theorem's rate",
+        "tailproof sweep                                           (what can be swept)\n"
+        "         tailproof sweep P2.T4 --over n=1000:30000:5 --plot p2.svg\n"
+        "         tailproof sweep P1.A4 --problem linear --over d=1,2,4,8 --epsilon 0.5\n\n"
+        "Exit 1 when measured / rate grows, or the noise leaves no information, and nothing recorded explains it.",
+    )
+    sweep.add_argument("id", nargs="?", metavar="ID", help="an algorithm or a statement (without one: the list)")
+    sweep.add_argument(
+        "--over", metavar="NAME=LOW:HIGH:COUNT", help="what is swept: also NAME=A,B,C, or NAME for its own values"
+    )
+    sweep.add_argument("--problem", metavar="TEXT", help="the problem whose name has this text")
+    sweep.add_argument("--preset", choices=["theory", "tuned"], help="the algorithm's parameters")
+    sweep.add_argument("--epsilon", type=float, help="ε where it is not swept")
+    sweep.add_argument(
+        "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="other values, such as d=3"
+    )
+    sweep.add_argument("--runs", type=int, help="runs at each value")
+    sweep.add_argument("--printed", action="store_true", help="the rate as printed, where another one follows")
+    sweep.add_argument("--plot", metavar="FILE", help="a picture: .svg, .png or .pdf")
     calibrate = command(
         "calibrate",
         do_calibrate,

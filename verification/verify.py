@@ -15,7 +15,7 @@ from tqdm import tqdm
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
 from refimpl.catalogue import algorithm
-from verification import html, mutants, paper_check, second_stage, statements
+from verification import html, mutants, paper_check, second_stage, statements, sweep_runs
 from verification.check import FULL, QUICK, Effort, MutantResult, honest_findings, implemented, judge_mutant
 from verification.report import Finding, number, plain, table
 
@@ -39,6 +39,7 @@ def tasks(only: list[str] | None, effort: Effort) -> list[Task]:
         about = list(paper_check.TASKS) if effort == FULL else ["comparisons"]
         work += [Task("paper", paper, name) for paper in paper_check.PAPERS for name in about]
         work += [Task("statement", trial.id, trial.reading) for trial in statements.TRIALS]
+        work += [Task("sweep", *names) for names in sweep_runs.names(full=effort == FULL)]
         work.append(Task("study", "second stage"))
         work.append(Task("errata", "errata"))
     return work
@@ -54,6 +55,8 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
         result = list(honest_findings(algorithm(task.name), seed, effort))
     elif task.kind == "statement":
         result = statements.run(next(t for t in statements.TRIALS if (t.id, t.reading) == (task.name, task.detail)))
+    elif task.kind == "sweep":
+        result = sweep_runs.perform(task.name, task.detail, seed, full=effort == FULL)
     elif task.kind == "study":
         result = second_stage.study(seed, runs=effort.runs // 5 if effort == QUICK else effort.runs // 10)
     elif task.kind == "paper":
@@ -95,6 +98,7 @@ def build_report(
         if task.kind == "paper":
             papers[task.detail] += result
     found = [entry for task, result, _ in outcomes if task.kind == "errata" for entry in result]
+    swept = [result for task, result, _ in outcomes if task.kind == "sweep"]
     studied = next((result for task, result, _ in outcomes if task.kind == "study"), None)
     chosen = {entry.id for entry in implemented(only)}
     report: dict[str, Any] = {
@@ -104,6 +108,7 @@ def build_report(
         "mutants": [plain(asdict(result)) for result in judged],
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
         "second_stage": studied,
+        "sweeps": plain(swept),
         "statements": checked,
         "agreements": papers["statements"],
         "comparisons": papers["comparisons"],
@@ -114,6 +119,7 @@ def build_report(
     report["failures"] = _failures(findings, judged, checked, found)
     report["failures"] += paper_check.failures(papers)
     report["failures"] += second_stage.failures(studied) if studied else []
+    report["failures"] += sweep_runs.failures(swept)
     report["summary"] = _summary(report)
     seconds = {" ".join(filter(None, (task.kind, task.name, task.detail))): spent for task, _, spent in outcomes}
     return report, seconds
@@ -177,6 +183,8 @@ def _summary(report: dict[str, Any]) -> str:
             parts.append(
                 f"derivations: {len(report['derivations'])}; choices of parameters: {len(report['choices'])}, {best} of them best"
             )
+        grows = sum(r["verdict"] in ("grows", "saturated") for r in report["sweeps"])
+        parts.append(f"sweeps: {len(report['sweeps'])}, of which {grows} grow or say nothing, each with its reason")
         parts.append(f"errata re-checked: {len(report['errata'])}")
     parts.append("nothing unexpected" if not report["failures"] else f"{len(report['failures'])} FAILURES")
     return "; ".join(parts)
