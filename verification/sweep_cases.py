@@ -28,6 +28,7 @@ from refimpl.problems import (
     DataLaw,
     Exponential,
     FourthPowerRegression,
+    Gaussian,
     GaussianFeatures,
     LinearLoss,
     LinearRegression,
@@ -158,7 +159,7 @@ def sparse_regression(values: Values) -> Instance:
     weights = np.where(np.arange(d) < s, 1 / math.sqrt(s), 0.0)
     problem = LinearRegression(features=GaussianFeatures.isotropic(d), weights=weights, noise=noise)
     order = 1 + v
-    product = (noise.absolute_moment(order) * StudentT(1e9).absolute_moment(order)) ** (1 / order)
+    product = (noise.absolute_moment(order) * Gaussian().absolute_moment(order)) ** (1 / order)
     known = {
         "coordinate_moment": (math.sqrt(3) + product) ** order,
         "coordinate_order": order,
@@ -183,8 +184,9 @@ def _optimiser(make: Make, algorithm: str, kind: Kind, letters: Letters, overrid
         **instance.known,
     )
     parameters = {"loss": instance.loss, **claim, **preset(algorithm, facts, kind), **override(values)}
-    if algorithm != "P3.A5":  # which has no set
-        parameters["domain"] = instance.domain
+    start = math.inf  # P3.A5 has no set
+    if algorithm != "P3.A5":
+        parameters["domain"], start = instance.domain, instance.problem.excess_risk(instance.domain.center)
     known = {"D": DIAMETER, "eps": claim.get("epsilon", 1.0)}
     if "rho" in claim:
         known |= {"delta": 1e-6, "eps": math.sqrt(claim["rho"] * math.log(1e6))}
@@ -194,7 +196,7 @@ def _optimiser(make: Make, algorithm: str, kind: Kind, letters: Letters, overrid
         sample=partial(instance.problem.sample, n=facts.records),
         parameters=parameters,
         excess=instance.problem.excess_risk,
-        start=instance.problem.excess_risk(instance.domain.center),
+        start=start,
         letters={**known, **letters(facts)},
     )
 
@@ -222,7 +224,7 @@ def _estimator(function: Mechanism, df: float, choose: Callable[[Values, float],
     def error(estimate: FloatArray) -> float:
         return float(np.linalg.norm(np.atleast_1d(estimate) - problem.minimiser()))
 
-    return Point(function, partial(problem.sample, n=n), chosen, error, 0.5, letters)
+    return Point(function, partial(problem.sample, n=n), chosen, error, math.inf, letters)
 
 
 def _clipping(values: Values, moment: float) -> dict[str, Any]:
@@ -275,8 +277,8 @@ def _nothing(_: Values) -> dict[str, Any]:
 
 
 def _blocks(values: Values) -> dict[str, Any]:
-    """m = Θ̃(d²/ε²) with 16·log²(1/δ) for its constant and logarithms: S is then the radius of the points, not of W."""
-    return {"blocks": math.ceil(16 * (values["d"] * math.log(1 / values["delta"]) / values["eps"]) ** 2)}
+    """m = Θ̃(d²/ε²), with 8·log²(n/δ) for what Θ̃ hides: the smooth sensitivity is then that of the points, not of the set."""
+    return {"blocks": math.ceil(8 * (values["d"] * math.log(values["n"] / values["delta"]) / values["eps"]) ** 2)}
 
 
 def _case(
@@ -306,9 +308,11 @@ TRIM = "P1.(2): with m = O(1) records trimmed the noise does not fall with n"
 START = "P2.Thm7.start: at these choices the estimator returns its start"
 LOGARITHMS = "the logarithms and constants that Õ hides make the noise fill the set at every n that can be run"
 
+STEPS = "the theorem's number of steps rises with n, and the noise of each is far longer than the weights at every n that can be run"
+
 _CENTRAL = {"d": 2.0, "rho": 1.0, "k": 4.0}
 _EPSILON = {"eps": 1.0, "delta": 1e-8}
-_SHUFFLED = {"n": 1e6, "d": 1.0, "k": 8.0, "delta": 1e-8, "share": 1.0}
+_SHUFFLED = {"n": 6e6, "d": 1.0, "k": 8.0, "delta": 1e-8, "share": 1.0}
 _SMALL = (64.0, 96.0, 128.0, 192.0, 256.0)
 _LARGE = (1e3, 3e3, 1e4, 3e4, 1e5)
 _DIMENSIONS = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -363,9 +367,10 @@ CASES: tuple[Case, ...] = (
             f"−⟨w, x⟩ + ‖w‖^{theta:g}/{theta:g}",
             power_growth,
             {"n": 1e4, **_CENTRAL, "theta": theta, "xi": 1e-5},
-            {"n": (3e3, 1e4, 3e4, 1e5, 3e5), "d": _DIMENSIONS[:4]},
+            {"n": (3e3, 1e4, 3e4, 1e5, 3e5), **({"d": _DIMENSIONS[:4]} if theta == 2 else {})},
             _p0_letters,
             kind="tuned",
+            runs=30,
         )
         for statement, algorithm in (("P0.T2", "P0.A4"), ("P0.T3", "P0.A5"))
         for theta in (2.0, 4.0)
@@ -376,21 +381,22 @@ CASES: tuple[Case, ...] = (
             algorithm,
             "ℓ4 regression",
             fourth_power,
-            {"n": 1e4, **_CENTRAL, "d": 1.0, "theta": 4.0, "xi": 1e-5},
-            {"n": (1e4, 3e4, 1e5, 3e5)},
+            {"n": 1e5, **_CENTRAL, "d": 1.0, "theta": 4.0, "xi": 1e-5},
+            {"n": (6e4, 1.2e5, 2.4e5, 4.8e5)},
             _p0_letters,
             kind="tuned",
+            runs=20,
         )
         for statement, algorithm in (("P0.T2", "P0.A4"), ("P0.T3", "P0.A5"))
     ),
-    _case("P0.T6", "P0.A6", "means", student(17.0), _SHUFFLED, {"n": (1e6, 3e6, 1e7)}, _p0_letters, runs=16),
+    _case("P0.T6", "P0.A6", "means", student(17.0), _SHUFFLED, {"n": (3e6, 6e6, 1.2e7, 2.4e7)}, _p0_letters, runs=12),
     _case(
         "P0.T7",
         "P0.A7",
         "−⟨w, x⟩ + ‖w‖^2/2",
         power_growth,
         {**_SHUFFLED, "theta": 2.0},
-        {"n": (1e6, 3e6, 1e7)},
+        {"n": (3e6, 6e6, 1.2e7, 2.4e7)},
         _p0_letters,
         reason=RADIUS,
         runs=12,
@@ -463,7 +469,8 @@ CASES: tuple[Case, ...] = (
             f"means, p = {p:g}",
             student(p + 0.5),
             {"n": 1e4, "d": 3.0, **_EPSILON, "p": p},
-            {"n": (2e3, 4e3, 8e3, 1.6e4, 3.2e4), "d": (1.0, 2.0, 3.0, 4.0), "eps": (0.4, 0.6, 0.8, 1.0)},
+            {"n": (2e3, 4e3, 8e3, 1.6e4, 3.2e4), "d": (2.0, 3.0, 4.0, 5.0), "eps": (0.4, 0.6, 0.8, 1.0)},
+            runs=30,
             quick=(1e3, 2e3, 4e3) if p == 4 else (),
         )
         for p in (2.0, 4.0)
@@ -539,7 +546,7 @@ CASES: tuple[Case, ...] = (
         {"n": 1e4, "d": 80.0, **_EPSILON, "v": 0.5, "s": 1.0, "xi": 0.05},
         {"n": (5e3, 1e4, 2e4)},
         _p3_letters,
-        reason=LOGARITHMS,
+        reason=STEPS,
         runs=6,
     ),
     _case(

@@ -132,8 +132,9 @@ def perform(name: str, over: str, seed: int, *, full: bool) -> Json:
 
 
 def failures(results: list[Json]) -> list[str]:
-    """A tuned preset has no theorem, so it can fail none."""
-    return unexplained(result for result in results if result["preset"] == "theory")
+    """Along n, of the theorems' own parameters: a tuned preset has no theorem, and along d and ε an instance may be as easy at
+    one end as it likes, so that only the slopes are shown."""
+    return unexplained(result for result in results if result["preset"] == "theory" and result["over"] == "n")
 
 
 def section(results: list[Json]) -> list[list[str]]:

@@ -12,7 +12,7 @@ runs; the verdicts are
     saturated   fewer than three values are informative
 
 A value is informative if the measured risk is at most half of that of the starting point.  Elsewhere the noise fills the set, whose
-diameter keeps the risk down, and the ratio can only grow.  A case that grows or is saturated has to say why (`reason`), else the
+diameter keeps the risk down, and the ratio can only grow.  (Without a set every value counts.)  A case that grows or is saturated has to say why (`reason`), else the
 theorem is in doubt and the report fails.
 """
 
@@ -57,7 +57,7 @@ class Point:
     sample: Callable[[np.random.Generator], FloatArray]
     parameters: dict[str, Any]
     excess: Callable[[FloatArray], float]
-    start: float  # the risk of the point without information
+    start: float  # the risk of the starting point, inf if there is no set that bounds the risk
     letters: Values
 
 
@@ -96,8 +96,8 @@ def _local_slope(case: Case, statement: Statement, over: str, value: float) -> f
 
     def log_bound(factor: float) -> float:
         near = {**case.values, over: value * factor}
-        whole = case.at({**case.values, over: value}).letters if over in ("d", "s") else case.at(near).letters
-        return math.log(bound_at(statement, {**whole, over: value * factor}))
+        known = case.at(near if over == "n" else {**case.values, over: value}).letters
+        return math.log(bound_at(statement, {**known, over: value * factor}))
 
     return (log_bound(1 + step) - log_bound(1 - step)) / (math.log1p(step) - math.log1p(-step))
 
@@ -158,9 +158,8 @@ def sweep(
     said = theorem(case.statement) if statement is None else statement
     if case.printed:
         said = replace(said, derived=None)
+    points = [case.at({**case.values, over: value}) for value in grid]  # refuses what cannot be run before anything is
     chunks = [(value, range(first, min(first + 10, runs))) for value in grid for first in range(0, runs, 10)]
-    for value in grid:
-        case.at({**case.values, over: value})  # refuses what cannot be run before anything is
     pending = Parallel(n_jobs=jobs, return_as="generator")(
         delayed(risks_at)(case, {**case.values, over: value}, runs=numbers, seed=seed) for value, numbers in chunks
     )
@@ -168,7 +167,6 @@ def sweep(
     risks = np.array(
         [[risk for (at, _), part in zip(chunks, parts, strict=True) if at == value for risk in part] for value in grid]
     )
-    points = [case.at({**case.values, over: value}) for value in grid]
     letters = [{**point.letters, over: value} for point, value in zip(points, grid, strict=True)]
     bounds = np.array([bound_at(said, known) for known in letters])
     starts = np.array([point.start for point in points])

@@ -1,0 +1,281 @@
+"""Sweeps: verdicts on risks whose slopes are known, rates with their choices, the instances' public numbers, the command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bounds.errata import errata
+from bounds.theorems import theorem, theorems
+from refimpl.problems import StudentT
+from refimpl.validation import FloatArray, InputError
+from verification import sweep_runs
+from verification.cli import main
+from verification.sweep_cases import (
+    CASES,
+    UNMEASURED,
+    Instance,
+    fourth_power,
+    linear,
+    power_growth,
+    sparse_regression,
+    student,
+)
+from verification.sweeps import analyse, bound_at, overview, sentence, sweep, unexplained
+
+GRID = np.array([1e3, 3e3, 1e4, 3e4])
+
+
+def risks(slope: float, runs: int = 30, spread: float = 0.2) -> FloatArray:
+    """x^slope times factors between e^−spread and e^spread, the same at all values (as paired seeds make it, nearly)."""
+    factors = np.exp(np.linspace(-spread, spread, runs))
+    turned = np.array([np.roll(factors, 7 * row) for row in range(len(GRID))])
+    return GRID[:, np.newaxis] ** slope * turned
+
+
+@pytest.mark.parametrize(
+    ("slope", "direction", "verdict"),
+    [
+        (-0.5, 1, "level"),
+        (-0.75, 1, "falls"),
+        (-0.25, 1, "grows"),
+        (-0.25, -1, "falls"),
+        (-0.75, -1, "grows"),
+        (-0.1, 0, "shown"),
+    ],
+)
+def test_a_wrong_exponent_of_a_quarter_is_seen(slope: float, direction: int, verdict: str) -> None:
+    """The factors are spread evenly, so that no chance is involved but the bootstrap's: limits are about 0.07 away."""
+    found = analyse(GRID, risks(slope), GRID**-0.5, np.full(4, 10.0), quantile=None, seed=0, direction=direction)
+    assert found["verdict"] == verdict
+    middle, low, high = found["slope"]
+    assert middle == pytest.approx(slope, abs=1e-9)
+    assert low < slope < high
+    assert high - low < 0.2
+    assert found["bound_slope"] == pytest.approx(-0.5)
+    assert found["ratio_slope"][0] == pytest.approx(slope + 0.5)
+
+
+def test_limits_are_those_of_the_mean_of_logarithms() -> None:
+    """Against the normal approximation of the slope's law: least squares of independent means."""
+    rng = np.random.default_rng(5)
+    data = np.exp(0.3 * rng.standard_normal((4, 400)))
+    low, high = (
+        analyse(GRID, data, np.ones(4), np.full(4, 9.0), quantile=None, seed=1, direction=1)["slope"][i] for i in (1, 2)
+    )
+    logs = np.log(GRID) - np.log(GRID).mean()
+    deviations = data.std(axis=1) / data.mean(axis=1) / 20
+    spread = 2.326 * math.sqrt(np.sum((logs * deviations) ** 2)) / (logs @ logs)
+    assert (high - low) / 2 == pytest.approx(spread, rel=0.15)
+
+
+def test_uninformative_values_do_not_count() -> None:
+    data = risks(-0.5)
+    starts = np.full(4, 2.5 * data[1].mean())  # the first value is above half of it
+    found = analyse(GRID, data, GRID**-0.25, starts, quantile=None, seed=0, direction=1)
+    assert found["informative"] == 3
+    assert found["verdict"] == "falls"
+    starts = np.full(4, 1.5 * data[1].mean())
+    found = analyse(GRID, data, GRID**-0.25, starts, quantile=None, seed=0, direction=1)
+    assert (found["informative"], found["verdict"], found["slope"]) == (2, "saturated", None)
+
+
+def test_quantiles_are_order_statistics() -> None:
+    data = np.tile(np.arange(1.0, 21.0), (4, 1))
+    found = analyse(GRID, data, np.ones(4), np.full(4, 99.0), quantile=0.75, seed=0, direction=1)
+    assert {row["measured"] for row in found["points"]} == {16.0}
+
+
+def test_choices_explain_letters() -> None:
+    """P0's Theorem 1 with a and b of its proof, by hand."""
+    letters = {"R2k": 2.0, "D": 3.0, "n": 1e4, "d": 2.0, "delta": 1e-6, "eps": 0.5, "k": 4.0, "xi": 1e-3, "p": 1.0}
+    share = (math.sqrt(2 * math.log(1e6)) / (0.5 * 1e4)) ** 0.75
+    by_hand = 2 * 3 * (0.01 + share) + 3 * math.sqrt(math.log(1e3)) / (4 * 100)
+    assert bound_at(replace(theorem("P0.T1"), derived=None), letters) == pytest.approx(by_hand)
+    b = (math.sqrt(2 * math.log(1e6) * math.log(1e4)) / (0.5 * 1e4)) ** 0.75
+    a, logs = 0.01 + b, math.sqrt(math.log(1e4) * math.log(1e3))
+    derived = (
+        2 * 3 * max(a / 1e4, b / 100, 2 * a**2 * logs / 100)
+        + 3 * min(2 * a, 2 * a**2 / (100 * b), 0.01 / logs)
+        + 2 * 3 * b**2 * min(1 / a, 1 / (100 * b), 0.01 / (2 * a**2 * logs))
+        + 3 * math.log(1e4) * math.sqrt(math.log(1e3)) * min(200 * a, 2 * a**2 / b, 1 / logs)
+    )
+    assert bound_at(theorem("P0.T1"), letters) == pytest.approx(derived)
+
+
+def test_every_theorem_about_an_optimiser_is_swept_or_says_why_not() -> None:
+    """Numbered upper bounds of P0 to P3 that name an algorithm."""
+    numbered = {s.id for s in theorems() if s.kind == "upper" and s.algorithms and re.fullmatch(r"P[0-3]\.T\d+", s.id)}
+    numbered -= {"P1.T1"}  # of any points, not of an estimator: `sample_aggregate`'s tests check it
+    covered = {case.statement for case in CASES if case.preset == "theory"} | set(UNMEASURED)
+    assert numbered - covered == {"P0.T10", "P0.T11"} & numbered  # steps of the proofs of Theorems 1 and 2
+    for case in CASES:
+        assert case.algorithm in theorem(case.statement).algorithms
+        assert set(case.grids) <= set(case.values)
+
+
+def test_reasons_name_errata_that_exist() -> None:
+    known = {entry.id for entry in errata()}
+    for reason in (*UNMEASURED.values(), *(case.reason for case in CASES)):
+        named = re.findall(r"P\d\.\S+(?=:)", reason)
+        assert set(named) <= known
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_can_be_made_at_all_its_values(case: object) -> None:
+    assert isinstance(case, type(CASES[0]))
+    for over, grid in case.grids.items():
+        for value in (min(grid), max(grid)):
+            point = case.at({**case.values, over: value})
+            assert point.start > 0
+            assert 0 < bound_at(theorem(case.statement), {**point.letters, over: value}) < math.inf
+
+
+# ------------------------------------------------------------------------------------------- the instances' public numbers
+
+
+def gradient_norms(instance: Instance, records: FloatArray, point: FloatArray) -> FloatArray:
+    return np.linalg.norm(instance.loss.gradients(point, records), axis=1)
+
+
+def support(sizes: dict[float, float], d: int) -> tuple[FloatArray, FloatArray]:
+    """All records of d independent coordinates with these values and probabilities."""
+    rows = np.array(list(itertools.product(sizes, repeat=d)))
+    return rows, np.array([math.prod(sizes[x] for x in row) for row in rows])
+
+
+def points_of_the_ball(instance: Instance, rng: np.random.Generator) -> FloatArray:
+    d, ball = instance.domain.dimension, instance.domain
+    far = rng.standard_normal((60, d))
+    ends = ball.center + np.concatenate([np.eye(d), -np.eye(d), far / np.linalg.norm(far, axis=1, keepdims=True)])
+    return np.vstack([ends, ball.project(ball.center + rng.standard_normal((20, d)))])
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("theta", [2.0, 4.0])
+def test_power_growth_knows_its_moments(d: int, theta: float) -> None:
+    instance = power_growth({"d": d, "theta": theta, "k": 4.0})
+    far = 20**0.25
+    records, chances = support({0.0: 0.95, far: 0.025, -far: 0.025}, d)
+    for w in points_of_the_ball(instance, np.random.default_rng(1)):
+        norms = gradient_norms(instance, records, w)
+        assert (chances @ norms**8) ** (1 / 8) <= instance.known["norm_moment"]
+        assert norms.max() <= instance.known["lipschitz"] * (1 + 1e-12)
+
+
+def test_fourth_powers_know_their_moments() -> None:
+    instance = fourth_power({"d": 2, "k": 2.0})
+    features, chances = support({1.0: 0.475, -1.0: 0.475, 2.0: 0.025, -2.0: 0.025}, 2)
+    records = np.column_stack([features, features[:, 0] / 2])
+    for w in points_of_the_ball(instance, np.random.default_rng(2)):
+        norms = gradient_norms(instance, records, w)
+        assert (chances @ norms**4) ** (1 / 4) <= instance.known["norm_moment"]
+        assert norms.max() <= instance.known["lipschitz"]
+        rough = 12 * (features @ (w - [0.5, 0.0])) ** 2 * np.sum(features**2, axis=1)
+        assert rough.max() <= instance.known["record_smoothness"]
+
+
+def test_linear_losses_know_their_moments() -> None:
+    instance = linear({"d": 3, "k": 4.0, "v": 0.5})
+    lengths, chances = np.array([0.5, 0.5 + 100**0.25, 0.5 - 100**0.25]), np.array([0.99, 0.005, 0.005])
+    assert instance.known["norm_moment"] == pytest.approx((chances @ np.abs(lengths) ** 8) ** (1 / 8))
+    assert instance.known["coordinate_moment"] == pytest.approx(chances @ (np.abs(lengths) / math.sqrt(3)) ** 1.5)
+    assert instance.known["lipschitz"] == pytest.approx(lengths.max())
+
+
+@pytest.mark.parametrize("d", [1, 3])
+def test_means_know_their_moments(d: int) -> None:
+    """Second moments on the whole ball, in closed form: E(w_j − x_j)² and E⟨u, w − x⟩²."""
+    instance = student(2.5)({"d": d})
+    variance, mean = StudentT(2.5).variance(), 0.5 / math.sqrt(d)
+    assert instance.known["coordinate_moment"] == pytest.approx(variance + (1 + mean) ** 2)
+    assert instance.known["direction_moment"] >= math.sqrt(variance + 1.5**2) * (1 - 1e-9)
+    assert instance.known["mean_slope"] >= 1 + mean
+    assert "norm_moment" not in instance.known  # no fourth moment
+
+
+def test_sparse_regression_bounds_the_moments_of_its_gradients() -> None:
+    """E|∂_j f|^{1+v} at the start and 1 away from w*, over a grid of the noise's quantiles and of Gaussian features."""
+    values = {"d": 6, "s": 2, "v": 0.5}
+    instance = sparse_regression(values)
+    rng = np.random.default_rng(3)
+    records = instance.problem.sample(rng, 400_000)
+    for w in (np.zeros(6), np.append(1 / math.sqrt(2) + 1, [1 / math.sqrt(2), 0, 0, 0, 0])):
+        moments = np.mean(np.abs(instance.loss.gradients(w, records)) ** 1.5, axis=0)
+        assert moments.max() <= instance.known["coordinate_moment"]  # which is 1.6 times as much or more: no chance decides
+
+
+# ------------------------------------------------------------------------------------------------------------------ the command
+
+
+def test_a_sweep_is_the_same_for_any_number_of_workers() -> None:
+    case = sweep_runs.chosen("P3.T1")
+    one, two = (sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=3, jobs=jobs) for jobs in (1, 2))
+    assert one == two
+    assert one["points"][0]["ratio"] == one["points"][0]["measured"] / one["points"][0]["bound"]
+    assert one != sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=4)
+    assert "slope in log n" in overview(one)
+
+
+def test_an_unexplained_growth_fails() -> None:
+    """A rate that falls by n more than it should: measured / rate grows, as it is far from the limits."""
+    case = replace(sweep_runs.chosen("P1.T8"), reason="")
+    wrong = replace(theorem("P1.T8"), derived=f"({theorem('P1.T8').derived})/n**2")
+    found = sweep(case, over="n", grid=(1e3, 1e4, 1e5), runs=10, seed=0, statement=wrong)
+    assert found["verdict"] == "grows"
+    assert len(unexplained([found])) == 1
+    assert sweep_runs.failures([found]) == unexplained([found])
+    assert sweep_runs.failures([{**found, "preset": "tuned"}]) == []
+    assert sweep_runs.failures([{**found, "over": "d"}]) == []
+    assert unexplained([{**found, "reason": "P1.(2): as found"}]) == []
+    assert sentence({**found, "reason": "P1.(2): as found"}).endswith("P1.(2): as found")
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: object) -> None:
+    plot = f"{tmp_path}/picture.svg"
+    words = ["sweep", "P3.T1", "--over", "n=500,1000,2000", "--runs", "6", "--epsilon", "0.5", "--plot", plot, "--json", "-"]
+    assert main([*words, "--jobs", "1"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["at"] for row in found["points"]] == [500, 1000, 2000]
+    assert found["values"]["eps"] == 0.5
+    with open(plot) as file:
+        assert "<svg" in file.read()
+    assert main(["sweep"]) == 0
+    assert "P2.T7" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["P9.T1"], "id = 'P9.T1': must be one of P0.A3"),
+        (["P2.T7"], "P2.Thm7.start"),
+        (["P3.T1", "--over", "n=9:3:4"], "empty range"),
+        (["P3.T1", "--over", "n=3:9"], "COUNT"),
+        (["P3.T1", "--over", "n=1000,2000"], "at least three"),
+        (["P3.T1", "--over", "n=a,b,c"], "must be a number"),
+        (["P3.T1", "--over", "k=1,2,3"], "over = 'k'"),
+        (["P3.T1", "--over", "what"], "NAME=LOW:HIGH:COUNT"),
+        (["P3.T1", "--set", "k=3"], "k: does not apply"),
+        (["P3.T1", "--over", "eps=0.1:1:3", "--epsilon", "1"], "epsilon: does not apply"),
+        (["P3.T1", "--over", "eps=1:2:3"], "epsilon = "),
+        (["P3.T1", "--problem", "nothing"], "problem = 'nothing'"),
+        (["P3.T1", "--runs", "2"], "runs = 2"),
+        (["P3.T1", "--over", "n=500,600,700", "--runs", "3", "--plot", "/no/such/folder/x.svg"], "could not be written"),
+    ],
+)
+def test_bad_requests(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
+    assert main(["sweep", *words, "--jobs", "1"]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_grid_that_cannot_be_run_is_refused_before_anything_is_run() -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        sweep(sweep_runs.chosen("P2.T4"), over="eps", grid=(0.5, 1.0, 2.0), runs=10**6, seed=0)
