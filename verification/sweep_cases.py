@@ -308,7 +308,7 @@ TRIM = "P1.(2): with m = O(1) records trimmed the noise does not fall with n"
 START = "P2.Thm7.start: at these choices the estimator returns its start"
 LOGARITHMS = "the logarithms and constants that Õ hides make the noise fill the set at every n that can be run"
 
-STEPS = "the theorem's number of steps rises with n, and the noise of each is far longer than the weights at every n that can be run"
+STEPS = "the number of steps rises with n, and at every n that can be run the noise of each is far longer than the weights"
 
 _CENTRAL = {"d": 2.0, "rho": 1.0, "k": 4.0}
 _EPSILON = {"eps": 1.0, "delta": 1e-8}

@@ -12,8 +12,8 @@ runs; the verdicts are
     saturated   fewer than three values are informative
 
 A value is informative if the measured risk is at most half of that of the starting point.  Elsewhere the noise fills the set, whose
-diameter keeps the risk down, and the ratio can only grow.  (Without a set every value counts.)  A case that grows or is saturated has to say why (`reason`), else the
-theorem is in doubt and the report fails.
+diameter keeps the risk down, and the ratio can only grow.  (Without a set every value counts.)  A case that grows or is saturated
+has to say why (`reason`), else the theorem is in doubt and the report fails.
 """
 
 from __future__ import annotations
