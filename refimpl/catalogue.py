@@ -45,7 +45,7 @@ from refimpl.means import (
 )
 from refimpl.means.median_of_means import truncated_median_of_means
 from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.pure_dp import double, localise, objective, population, single, structured
+from refimpl.pure_dp import double, exponential, localise, objective, population, single, structured
 from refimpl.pure_dp.objective import ObjectivePlan
 from refimpl.pure_dp.plan import Phase, Plan
 from refimpl.validation import FloatArray
@@ -254,6 +254,7 @@ _SOFT_STEPS = Implementation(
 _REGULARISED = {"domain": "ball:1", "weight": 1.0, "lipschitz": 1.0, "kappa": 0.1, "epsilon": 1.0}
 _CONCENTRATED = {"weight": 1.0, "lipschitz": 1.0, "kappa": 0.1, "rho": 0.5}
 _QUADRATIC = Quadratic(np.eye(2))
+_STEEP = Quadratic(np.diag([1.0, 0.05]))
 _SINGLE = Implementation(
     single,
     "single_output_perturbation",
@@ -310,6 +311,22 @@ _POPULATION = Implementation(
         Setting(6, 2, {"loss": "absolute", "domain": "ball:1", "plan": _THREE_TIMES, "rho": 2.0}, effort=0.05),
     ),
 )
+# Nets of a few hundred points; the clip is far below the gradients of far records.
+_CHOICE = {"weight": 0.5, "lipschitz": 1.0, "smoothness": 1.0, "epsilon": 1.0}
+_EXPONENTIAL = Implementation(
+    exponential,
+    "exponential_mechanism",
+    (
+        Setting(4, 1, {"loss": Quadratic(np.eye(1)), "domain": "box:-2,2", "mesh": 0.05, **_CHOICE}, effort=0.5),
+        Setting(6, 3, {"loss": "squared", "domain": "ball:2", "mesh": 0.2, **_CHOICE, "epsilon": 4.0}, effort=0.3),
+        Setting(6, 2, {"loss": _STEEP, "domain": "ball:1", "mesh": 0.1, **_CHOICE}, effort=0.3),
+        Setting(6, 3, {"loss": "ridge:0.5:logistic", "domain": "box:-1,1", "mesh": 0.2, **_CHOICE}, _labelled, effort=0.3),
+        Setting(6, 3, {"loss": "absolute", "domain": "ball:1", "mesh": 0.2, "smoothing": 0.2, **_CHOICE}, effort=0.3),
+        Setting(
+            6, 3, {"loss": "hinge", "domain": "ball:1", "mesh": 0.2, "smoothing": 0.2, **_CHOICE}, _labelled, effort=0.3
+        ),
+    ),
+)
 _OBJECTIVE_PLAN = ObjectivePlan(epsilon=1.0, lipschitz=1.0, weight=0.5, bound=1.0, share=0.3, reserve=0.05)
 _OBJECTIVE = Implementation(
     objective,
@@ -331,7 +348,6 @@ _OBJECTIVE = Implementation(
 )
 
 # Affine losses have the records as gradients, in every step: what is worst for the estimator is worst in all steps at once.
-_STEEP = Quadratic(np.diag([1.0, 0.05]))
 _MEAN_STEPS = {"domain": "ball:1", **_PRIVATE, "clip": 1.0, "learning_rate": 0.5}
 _UPDATING = {"loss": Quadratic(np.eye(1)), **_MEAN_STEPS, "steps": 3, "estimator": "updating", "groups": 5}
 _MEAN_DESCENT = Implementation(
@@ -640,7 +656,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P4.A4", "double output perturbation, readings A and B", "P4 Algorithm 4", "ε", _DOUBLE),
     Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP", _SINGLE),
     Algorithm("P4.S2", "objective perturbation of tempered losses (ours)", "ours", "ε", _OBJECTIVE),
-    Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε"),
+    Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε", _EXPONENTIAL),
     Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε"),
     Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε", _STRUCTURED),
     Algorithm(

@@ -195,6 +195,36 @@ class Finite:
 
 
 @dataclass(frozen=True, eq=False)
+class Softmax:
+    """An index with probability ∝ exp(rate·score): the exponential mechanism with its scores."""
+
+    scores: FloatArray
+    rate: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scores", _location(self.scores, "scores"))
+        if self.scores.ndim != 1 or not self.scores.size or not 0 < self.rate < math.inf:
+            raise InputError(f"scores, rate = {self.rate!r}: must be a vector of numbers and a number > 0")
+
+    @property
+    def scale(self) -> float:
+        """Of the Gumbel noise that, added to the scores, makes the largest one win with these probabilities."""
+        return 1 / self.rate
+
+    def finite(self) -> Finite:
+        return Finite(self.rate * (self.scores - self.scores.max()))
+
+    def log_probabilities(self) -> FloatArray:
+        return self.finite().log_probabilities()
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        return self.finite().sample(rng)
+
+    def logpdf(self, value: Value) -> float:
+        return self.finite().logpdf(value)
+
+
+@dataclass(frozen=True, eq=False)
 class NoisyArgmax:
     """The index of the largest values_j + Lap(scale), without the `excluded` ones.  Only the index is released."""
 
@@ -374,7 +404,18 @@ class UniformPermutation:
 
 LAWS: dict[str, type[Any]] = {
     law.__name__: law
-    for law in (Gaussian, Laplace, L2Laplace, LLN, Finite, NoisyArgmax, PerturbedMinimiser, Point, UniformPermutation)
+    for law in (
+        Gaussian,
+        Laplace,
+        L2Laplace,
+        LLN,
+        Finite,
+        Softmax,
+        NoisyArgmax,
+        PerturbedMinimiser,
+        Point,
+        UniformPermutation,
+    )
 }
 
 
@@ -397,6 +438,8 @@ def support_shape(law: Law) -> tuple[Any, ...]:
         return (type(law).__name__, law.location.shape)
     if isinstance(law, Finite):
         return ("Finite", law.logits.shape)
+    if isinstance(law, Softmax):
+        return ("Softmax", law.scores.shape)
     if isinstance(law, NoisyArgmax):
         return ("NoisyArgmax", law.values.shape, law.excluded)
     if isinstance(law, UniformPermutation):

@@ -18,7 +18,7 @@ from scipy.stats import chi2, norm
 
 from refimpl.channel import Release, Smooth
 from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
-from refimpl.laws import LLN, Gaussian, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser
+from refimpl.laws import LLN, Gaussian, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Softmax
 from refimpl.losses import Quadratic
 from refimpl.validation import FloatArray
 from verification.pair_checks import Measurement
@@ -378,6 +378,11 @@ def _second_accountant(z: float, gamma: float, T: int, delta: float) -> float:
         return float(min(found))
 
 
+def _p4_a5(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P4 Algorithm 5: probabilities ∝ exp(ε·q/(2·(2C/n)))."""
+    return Published(Softmax, 4 * p["lipschitz"] / (len(data) * p["epsilon"]), PureDP(p["epsilon"]))
+
+
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
     "P0.A3": _p0_a3,
     "P0.A4": _p0_stages,
@@ -403,6 +408,7 @@ PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]]
     "P4.A1": _p4_a1,
     "P4.A2": _p4_once,
     "P4.A4": _p4_twice,
+    "P4.A5": _p4_a5,
     "P4.S1": _p4_once,
     "P4.S2": _p4_s2,
     "P4.D4": _p4_twice,

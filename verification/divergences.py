@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, ndtr
@@ -27,6 +27,7 @@ from refimpl.laws import (
     Law,
     NoisyArgmax,
     PerturbedMinimiser,
+    Softmax,
     lln_log_density,
     same_law,
 )
@@ -34,6 +35,9 @@ from refimpl.validation import FloatArray
 
 ORDERS = np.concatenate([[1.001, 1.01, 1.1, 1.25, 1.5], np.arange(2, 20), np.arange(20, 61, 5)]).astype(np.float64)
 """Rényi orders at which a supremum without a closed form is searched: a lower bound of it."""
+
+
+Discrete: TypeAlias = Finite | NoisyArgmax | Softmax
 
 
 class NoExactFormula(Exception):
@@ -65,7 +69,7 @@ def max_loss(p: Law, q: Law) -> float:
             if not _same_scale(p, q):
                 return _unequal_laplace(p, q)
             return float(np.linalg.norm(np.atleast_1d(p.location - q.location)) / p.scale)
-        case ((Finite() | NoisyArgmax()), (Finite() | NoisyArgmax())):
+        case ((Finite() | NoisyArgmax() | Softmax()), (Finite() | NoisyArgmax() | Softmax())):
             return float(_discrete_losses(p, q)[1].max())
         case Gaussian(), Gaussian():
             return _gaussian_max_loss(p, q)
@@ -168,7 +172,7 @@ def distance_upper(problem: Any, tilt: FloatArray) -> float:
     return math.hypot(*map(float, exact)) / float(problem.pull)
 
 
-def _discrete_losses(p: Finite | NoisyArgmax, q: Finite | NoisyArgmax) -> tuple[FloatArray, FloatArray]:
+def _discrete_losses(p: Discrete, q: Discrete) -> tuple[FloatArray, FloatArray]:
     """(log-probabilities under p, losses) over the outcomes that p gives."""
     log_p, log_q = p.log_probabilities(), q.log_probabilities()
     possible = log_p > -np.inf
@@ -186,7 +190,7 @@ def renyi(p: Law, q: Law, orders: FloatArray = ORDERS) -> FloatArray:
             return np.asarray(orders * gaussian_shift(p, q) ** 2 / 2)
         case Laplace(), Laplace() if _same_scale(p, q):
             return np.asarray(sum(_laplace_renyi(float(t), orders) for t in _shift(p, q)))
-        case ((Finite() | NoisyArgmax()), (Finite() | NoisyArgmax())):
+        case ((Finite() | NoisyArgmax() | Softmax()), (Finite() | NoisyArgmax() | Softmax())):
             log_p, losses = _discrete_losses(p, q)
             return np.array([logsumexp(log_p + (a - 1) * losses) / (a - 1) for a in orders])
         case LLN(), LLN() if p.sigma == q.sigma:
@@ -298,7 +302,7 @@ def profile(p: Law, q: Law, epsilon: float) -> float:
                 shift = float(_shift(p, q)[0])
                 return max(0.0, -math.expm1(epsilon if epsilon < -shift else (epsilon - shift) / 2))
             return _unequal_laplace_profile(p, q, epsilon)
-        case ((Finite() | NoisyArgmax()), (Finite() | NoisyArgmax())):
+        case ((Finite() | NoisyArgmax() | Softmax()), (Finite() | NoisyArgmax() | Softmax())):
             log_p, losses = _discrete_losses(p, q)
             return float(np.sum(np.exp(log_p) * np.maximum(0.0, -np.expm1(epsilon - losses))))
         case _:

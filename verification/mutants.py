@@ -843,6 +843,31 @@ MUTANTS: tuple[Mutant, ...] = (
     _privacy("P4.A4", "C from the data", _P4_CLIP_FROM_DATA),
     _privacy("P4.A4", "budget not split", _P4_NOT_SPLIT),
     _utility("P4.A4", "shifted", ("local.project(noisy(", "problem.domain.project(1 + noisy(")),
+    # P4.A5
+    _privacy("P4.A5", "noise halved", ("claim.epsilon / (2 * reach.value)", "claim.epsilon / reach.value")),
+    _privacy("P4.A5", "C/n for 2C/n", ("LInf(2 * lipschitz / n)", "LInf(lipschitz / n)")),
+    _privacy(
+        "P4.A5",
+        "clip skipped",
+        ("np.clip(slopes * norms[:, np.newaxis], -self.lipschitz, self.lipschitz)", "slopes * norms[:, np.newaxis]"),
+        ("(gradients * (self.lipschitz / np.maximum(norms, self.lipschitz)))", "gradients"),
+    ),
+    _privacy(
+        "P4.A5",
+        "C from the data",
+        ("weight=weight, lipschitz=lipschitz,", "weight=weight, lipschitz=lipschitz + abs(data).max(),"),
+    ),
+    _privacy("P4.A5", "net from the data", ("net(region, mesh,", "net(region, mesh * (1 + min(1, abs(rows).max())),")),
+    _privacy(
+        "P4.A5",
+        "noise reused: the mean of the records beside it",
+        (
+            "return np.array(points[int(chosen)])",
+            "return np.array(points[int(chosen)]) + rows.mean(axis=0)[: region.dimension]",
+        ),
+    ),
+    _calibration("P4.A5", "noise doubled", ("claim.epsilon / (2 * reach.value)", "claim.epsilon / (4 * reach.value)")),
+    _utility("P4.A5", "score turned round", ("np.asarray(-np.linalg.norm(moved", "np.asarray(np.linalg.norm(moved")),
     # P4.D4
     *_perturbed("privacy", "C from the data", ("P4.D4",), _P4_CLIP_FROM_DATA, module=_P4_DOUBLE),
     *_perturbed("privacy", "budget not split", ("P4.D4",), _P4_NOT_SPLIT, module=_P4_DOUBLE),

@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import binom
 
 from bounds import explicit
@@ -23,6 +24,8 @@ from refimpl.domains import Ball
 from refimpl.losses import Quadratic, parse_loss
 from refimpl.means.median_of_means import number_of_groups
 from refimpl.problems import DataLaw, LinearLoss, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
+from refimpl.pure_dp.exponential import distance_upper as near_upper
+from refimpl.pure_dp.nets import net
 from refimpl.pure_dp.objective import assumption_of, objective_plan
 from refimpl.pure_dp.plan import Solver, best_clip, distance_upper
 from refimpl.pure_dp.population import assumption_for, plan_for
@@ -173,6 +176,45 @@ def _p4_s2() -> list[Case]:
     return cases
 
 
+def _p4_a5() -> list[Case]:
+    """`exponential.distance_upper`, as a multiple of it, for every data set; of kinks smoothed by σ, u* is the minimiser then.
+    ½‖w − x‖² on the unit ball: u* is x̄/(1 + λ), projected.  |w − t| on [−1, 1]: u* is found by bisection."""
+    failure, cases = 0.2, []
+    common = {"weight": 1.0, "lipschitz": 2.0, "smoothness": 1.0, "epsilon": 8.0}
+    d, n = 2, 60
+    ball, problem = Ball(np.zeros(d), 1.0), MeanEstimation(StudentT(2.5), d)
+    size = len(net(ball, 0.05))
+
+    def means(point: FloatArray, data: FloatArray) -> float:
+        best = ball.project(data.mean(axis=0) / 2)
+        upper = near_upper(
+            Quadratic(np.eye(d)).lipschitz_upper(data, ball), net_size=size, mesh=0.05, failure=failure, **common
+        )
+        return float(np.linalg.norm(point - best)) / upper
+
+    parameters = {"loss": Quadratic(np.eye(d)), "domain": ball, "mesh": 0.05, **common}
+    cases.append(Case(f"means, n = {n}", partial(problem.sample, n=n), parameters, means, 1.0, failure))
+    line, sigma = Ball(np.zeros(1), 1.0), 0.2
+    points = len(net(line, 0.01))
+
+    def draw(rng: np.random.Generator) -> FloatArray:
+        return np.column_stack([np.ones(n), 0.5 + rng.standard_t(1.5, size=n)])
+
+    def medians(point: FloatArray, data: FloatArray) -> float:
+        """E|w + 0.2·U − t| has the slope of the median of w − t, smoothed; with λw it is increasing."""
+
+        def slope(w: float) -> float:
+            return float(np.clip((w - data[:, 1]) / sigma, -1, 1).mean() + w)
+
+        best = brentq(slope, -1.0, 1.0)
+        upper = near_upper(np.ones(n), net_size=points, mesh=0.01, failure=failure, **{**common, "smoothness": 1 / sigma})
+        return float(abs(point[0] - best)) / upper
+
+    smooth = {"loss": "absolute", "domain": line, "mesh": 0.01, **common, "smoothness": 1 / sigma, "smoothing": sigma}
+    cases.append(Case(f"medians, smoothed, n = {n}", draw, smooth, medians, 1.0, failure))
+    return cases
+
+
 BOUNDS: dict[str, Callable[[], list[Case]]] = {
     "P2.A2": _p2_a2,
     "P3.A1": _p3_a1,
@@ -180,6 +222,7 @@ BOUNDS: dict[str, Callable[[], list[Case]]] = {
     "P4.S1": partial(_p4_near, "single"),
     "P4.A4": partial(_p4_near, "double"),
     "P4.A1": _p4_a1,
+    "P4.A5": _p4_a5,
     "P4.S2": _p4_s2,
 }
 

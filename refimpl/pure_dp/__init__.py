@@ -1,6 +1,7 @@
 """Pure differential privacy for stochastic convex optimisation with heavy-tailed data."""
 
 from refimpl.pure_dp.double import double_output_perturbation
+from refimpl.pure_dp.exponential import exponential_mechanism
 from refimpl.pure_dp.objective import ObjectivePlan, objective_bound, objective_perturbation, objective_plan
 from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_bound, expectation_plan, high_probability_plan
 from refimpl.pure_dp.population import population_localization
@@ -15,6 +16,7 @@ __all__ = [
     "double_output_perturbation",
     "expectation_bound",
     "expectation_plan",
+    "exponential_mechanism",
     "high_probability_plan",
     "objective_bound",
     "objective_perturbation",
