@@ -90,8 +90,8 @@ def mean_of(law: Callable[[float], DataLaw], values: Values) -> Instance:
     return Instance(problem, Quadratic(np.eye(d)), _unit_ball(d), {name: x for name, x in known.items() if x < math.inf})
 
 
-def student(df: float) -> Make:
-    return partial(mean_of, lambda mean: StudentT(df, mean))
+def student(df: float, scale: float = 1.0) -> Make:
+    return partial(mean_of, lambda mean: StudentT(df, mean, scale))
 
 
 def linear(values: Values) -> Instance:
@@ -277,8 +277,8 @@ def _nothing(_: Values) -> dict[str, Any]:
 
 
 def _blocks(values: Values) -> dict[str, Any]:
-    """m = Θ̃(d²/ε²), with 8·log²(n/δ) for what Θ̃ hides: the smooth sensitivity is then that of the points, not of the set."""
-    return {"blocks": math.ceil(8 * (values["d"] * math.log(values["n"] / values["delta"]) / values["eps"]) ** 2)}
+    """m = Θ̃(d²/ε²), with 30·log²(1/δ) for what Θ̃ hides: the smooth sensitivity is then that of the points, not of the set."""
+    return {"blocks": math.ceil(30 * (values["d"] * math.log(1 / values["delta"]) / values["eps"]) ** 2)}
 
 
 def _case(
@@ -406,7 +406,7 @@ CASES: tuple[Case, ...] = (
         "P1.T2",
         "P1.A1",
         "means",
-        student(2.5),
+        student(2.5, 0.3),
         {"n": 1e6, "d": 1.0, "eps": 3.0, "delta": 1e-4},
         {"n": (3e5, 1e6, 3e6, 1e7)},
         _p1_letters,
