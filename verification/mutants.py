@@ -129,18 +129,18 @@ _P1A3_MEAN = (
     _privacy(
         "P1.A3.mean",
         "clamp skipped",
-        ("return min(max(mean, lower), upper), bound", "return mean, bound"),
-        ("np.clip(column, lower, upper, out=column)", "pass"),
+        ("return np.clip(means, lower, upper), bounds", "return means, bounds"),
+        ("np.clip(columns, lower, upper, out=columns)", "pass"),
     ),
     _privacy(
         "P1.A3.mean",
         "trimming skipped",
-        ("mean = _mean(column[trim : n - trim])", "mean = _mean(column)"),
+        ("means = _means(columns[:, m : n - m])", "means = _means(columns)"),
     ),
     _privacy(
         "P1.A3.mean",
         "sensitivity halved",
-        ("return min(max(mean, lower), upper), bound", "return min(max(mean, lower), upper), bound / 2"),
+        ("return np.clip(means, lower, upper), bounds", "return np.clip(means, lower, upper), bounds / 2"),
     ),
     _privacy("P1.A3.mean", "variance for deviation", (_P1A3_NOISE, "law = LLN(centre, (bound / shrink) ** 2 / 100, sigma)")),
     _privacy(
@@ -149,10 +149,8 @@ _P1A3_MEAN = (
     _privacy(
         "P1.A3.mean",
         "data-dependent scale: local for smooth sensitivity",
-        (
-            "return min(max(mean, lower), upper), bound",
-            "return min(max(mean, lower), upper), max(high[1] - low[-1], high[0] - low[-2]) / (n - 2 * trim) + 1e-9",
-        ),
+        ("decay = np.exp(-rate * np.arange(w.shape[1]))", "decay = np.equal(0, np.arange(w.shape[1]))"),
+        ("return np.asarray(np.maximum(found, max(end, _FLOOR * width)))", "return found + 1e-9"),
     ),
     _privacy(
         "P1.A3.mean",
@@ -170,14 +168,14 @@ _P1A4_MEAN = (
     _privacy(
         "P1.A4.mean",
         "truncation skipped",
-        ("total += smoothed_influence(a, beta)", "total += a"),
+        ("column_sums(smoothed_influence(a, beta))", "a.sum(axis=0)"),
     ),
     _privacy(
         "P1.A4.mean",
         "cubic without its correction",
-        ("value[~far] = close * (1 - spread**2 / 2) - close**3 / 6 + correction(close, spread)", "value[~far] = 0"),
+        ("+ correction(close, spread)", ""),
         ("value[far] = _by_quadrature(a[far], beta)", "value[far] = a[far] - a[far] ** 3 / 6"),
-        ("np.minimum(value, PLATEAU, out=value)", ""),
+        ("return np.minimum(value, PLATEAU)", "return value"),
     ),
     _privacy("P1.A4.mean", "C/n for 2C/n", ("LInf(2 * PLATEAU * scale / n)", "LInf(PLATEAU * scale / n)")),
     _privacy(

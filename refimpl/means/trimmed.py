@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from refimpl.means.rows import replace_record
 from refimpl.validation import FloatArray, IntArray
 
 CLAMPS = ("output", "data")
+_MOST_PAIRS = 10_000  # that are tried one by one; more take O(m log m)
 _FLOOR = 1e-200  # of the smooth sensitivity, in units of b − a: keeps the noise positive where e^{−mt} underflows
 
 
@@ -53,10 +55,8 @@ def trimmed_mean(
     scalar = math.sqrt(2 * spend.rho / d)  # ε of one scalar release: ½ε² = ρ/d
     smoothness = scalar / 4 if smoothness is None else float(smoothness)
     sigma, shrink = noise_shape(scalar, smoothness)
-    centre, bound = np.empty(d), np.empty(d)
-    for j in range(d):
-        column = np.array(data[:, j])
-        centre[j], bound[j] = query(column, lower=lower, upper=upper, trim=trim, smoothness=smoothness, clamp=clamp)
+    columns = np.array(data.T, order="C")
+    centre, bound = query(columns, lower=lower, upper=upper, trim=trim, smoothness=smoothness, clamp=clamp)
     law = LLN(centre, bound / shrink, sigma)
     return channel.release("mean", law, sensitivity=Smooth(bound, smoothness), spend=spend)
 
@@ -73,6 +73,7 @@ def check_parameters(*, lower: float, upper: float, trim: int, smoothness: float
     return lower, upper
 
 
+@lru_cache(maxsize=64)
 def noise_shape(epsilon: float, smoothness: float) -> tuple[float, float]:
     """(σ, s) with t/σ + e^{1.5σ²}s = ε that minimise Var(Z/s) = 2e^{2σ²}/s²: 5(ε/t)σ³ − 5σ² − 1 = 0."""
     ratio = epsilon / smoothness
@@ -85,25 +86,84 @@ def noise_shape(epsilon: float, smoothness: float) -> tuple[float, float]:
 
 
 def query(
-    column: FloatArray, *, lower: float, upper: float, trim: int, smoothness: float, clamp: str
-) -> tuple[float, float]:
-    """(trimmed mean, its smooth sensitivity) of one coordinate.  Overwrites `column`."""
-    n = len(column)
+    columns: FloatArray, *, lower: float, upper: float, trim: int, smoothness: float, clamp: str
+) -> tuple[FloatArray, FloatArray]:
+    """(trimmed means, their smooth sensitivities) of the rows of `columns`, one coordinate each.  Overwrites `columns`."""
+    n, m = columns.shape[1], trim
     if clamp == "data":
-        np.clip(column, lower, upper, out=column)
-    column.partition((trim, n - trim - 1))
-    low, high = np.sort(column[: trim + 1]), np.sort(column[n - trim - 1 :])
-    mean = _mean(column[trim : n - trim])
-    bound = smooth_sensitivity(low, high, n, lower=lower, upper=upper, smoothness=smoothness, clamp=clamp)
-    return min(max(mean, lower), upper), bound
+        np.clip(columns, lower, upper, out=columns)
+    columns.partition(m, axis=1)  # one order statistic at a time: many times faster than both at once
+    if n - 2 * m > 1:
+        columns[:, m + 1 :].partition(n - 2 * m - 2, axis=1)
+    means = _means(columns[:, m : n - m])
+    bounds = smooth_sensitivities(columns, m, lower=lower, upper=upper, smoothness=smoothness, clamp=clamp)
+    return np.clip(means, lower, upper), bounds
 
 
-def _mean(values: FloatArray) -> float:
+def _means(rows: FloatArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = float(values.sum()) / len(values)
-    return (
-        mean if math.isfinite(mean) else float((values / len(values)).sum())
-    )  # the sum may overflow where the mean does not
+        means: FloatArray = rows.sum(axis=1) / rows.shape[1]
+    if not np.isfinite(means).all():  # a sum may overflow where the mean does not
+        means = (rows / rows.shape[1]).sum(axis=1)
+    return means
+
+
+def smooth_sensitivities(
+    columns: FloatArray, m: int, *, lower: float, upper: float, smoothness: float, clamp: str
+) -> FloatArray:
+    """`smooth_sensitivity` of every row, to rounding, from as few order statistics as it takes; rows are partitioned already.
+
+    Both formulas are the maximum of e^{−kt}·min(u_i + w_l, cap)/(n−2m): clamped data never exceed the cap b − a, and where the
+    output is clamped k ≥ m adds no more than e^{−mt}(b−a).  As u_i + w_l ≤ x_(n) − x_(1), and the term of k = 0 is at least
+    x_(n−m) − x_(m+1), large k do not matter.
+    """
+    n, width = columns.shape[1], upper - lower
+    low, high = columns[:, : m + 1], columns[:, n - m - 1 :]
+    cap, end = (width, 0.0) if clamp == "data" else (width * (n - 2 * m), width * math.exp(-smoothness * m))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        spread = np.minimum(high.max(axis=1) - low.min(axis=1), cap) if clamp == "output" else np.array([width])
+        least = np.maximum(np.minimum(high[:, 0] - low[:, -1], cap), end * (n - 2 * m))
+        far = max(float(np.log(spread / least).max()) / smoothness, 0.0)
+    depth = math.ceil(far) + 4 if far < m - 3 else m + 1  # NaN where all is equal
+    if depth <= m:
+        low.partition(m + 1 - depth, axis=1)
+        high.partition(depth - 1, axis=1)
+    u, w = np.sort(high[:, :depth], axis=1), -np.sort(low[:, m + 1 - depth :], axis=1)[:, ::-1]  # u[:, 0] is i = −1
+    if clamp == "data" and depth > m:
+        u, w = (np.column_stack([part, np.full(len(part), limit)]) for part, limit in ((u, upper), (w, -lower)))
+    found = _largest_terms(u, w, smoothness, cap=cap) / (n - 2 * m)
+    for j in np.flatnonzero(np.isnan(found)):
+        ordered = np.sort(low[j]), np.sort(high[j])
+        found[j] = smooth_sensitivity(*ordered, n, lower=lower, upper=upper, smoothness=smoothness, clamp=clamp)
+    return np.asarray(np.maximum(found, max(end, _FLOOR * width)))
+
+
+def _largest_terms(u: FloatArray, w: FloatArray, rate: float, *, cap: float) -> FloatArray:
+    """max e^{−rate(i+l)}·min(u_i + w_l, cap), row by row; NaN where too many pairs are left to be tried.
+
+    Those with i ≤ 0 or l = 0 are all tried.  Others are at most e^{−it}((u_i − h) + max_l e^{−lt}(w_l + h)), h = x_(n−m), since
+    both brackets are ≥ 0, and likewise for l: few i and few l can be better than what is found already.
+    """
+    edge, u = u[:, :1], u[:, 1:]  # i = −1 needs l ≥ 1
+    decay = np.exp(-rate * np.arange(w.shape[1]))
+    fall = decay[: u.shape[1]]
+    with np.errstate(over="ignore"):  # a sum that overflows is beyond the cap
+        best = (decay[:-1] * np.minimum(edge + w[:, 1:], cap)).max(axis=1)
+        best = np.maximum(best, (fall * np.minimum(u + w[:, :1], cap)).max(axis=1))
+        best = np.maximum(best, (decay * np.minimum(u[:, :1] + w, cap)).max(axis=1))
+        above, below = np.minimum(u - edge, cap), np.minimum(w + edge, cap)
+        most_u, most_w = ((d * part).max(axis=1, keepdims=True) for d, part in ((fall, above), (decay, below)))
+        hope = best[:, np.newaxis] * (1 - 1e-12)
+        rows = fall * np.minimum(above + most_w, cap) > hope
+        lines = decay * np.minimum(below + most_u, cap) > hope
+        for j in np.flatnonzero(rows[:, 1:].any(axis=1) & lines[:, 1:].any(axis=1)):
+            i, k = np.flatnonzero(rows[j]), np.flatnonzero(lines[j])
+            if len(i) * len(k) > _MOST_PAIRS:
+                best[j] = math.nan
+            else:
+                terms = np.minimum(u[j, i, np.newaxis] + w[j, k], cap) * fall[i, np.newaxis] * decay[k]
+                best[j] = max(best[j], terms.max())
+    return np.asarray(best)
 
 
 def smooth_sensitivity(
