@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from numpy.typing import ArrayLike
 
 from refimpl.approx_dp import localised
 from refimpl.approx_dp.budget import Budget, warn_if_weak
-from refimpl.approx_dp.gradients import prepare
 from refimpl.approx_dp.localised import (
     Phase,
     around,
@@ -34,6 +32,8 @@ from refimpl.approx_dp.localised import (
     tuned_phases,
     warn_if_refuted,
 )
+from refimpl.approx_dp.problem import Problem, prepare
+from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
@@ -75,31 +75,21 @@ def private_stochastic_approximation(
     """ŵ_m, a point of W.  `stages` are those of `published_stages`, or tuned ones; `smoothness` is α, `start` is w_1."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_stages(stages, smoothness=smoothness)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
-    return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
+    problem = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
+    return run_stages(problem, channel, stages, smoothness=smoothness, spend=spend)
 
 
 def run_stages(
-    rows: FloatArray,
-    channel: Channel,
-    stages: Sequence[Stage],
-    point: FloatArray,
-    *,
-    loss: AnyLoss,
-    domain: Domain,
-    smoothness: float,
-    spend: Budget,
+    problem: Problem, channel: Channel, stages: Sequence[Stage], *, smoothness: float, spend: Budget
 ) -> FloatArray:
-    warn_if_weak(spend, len(rows))
-    warn_if_refuted(loss, domain)
-    if (needed := sum(stage.size for stage in stages)) > len(rows):
-        raise InputError(f"data: has {len(rows)} records; the stages need {needed}")
-    ends = accumulate(stage.size for stage in stages)
-    for i, (stage, end) in enumerate(zip(stages, ends, strict=True), start=1):  # line 2
-        part = range(end - stage.size, end)  # line 1
+    point, domain, rows = problem.start, problem.domain, problem.rows
+    warn_if_weak(getattr(spend, "delta", None), len(rows))
+    warn_if_refuted(problem)
+    parts = consecutive((stage.size for stage in stages), len(rows), what="stages")  # line 1
+    for i, (stage, part) in enumerate(zip(stages, parts, strict=True), start=1):  # line 2
         region = domain if stage.radius is None else around(domain, point, stage.radius)
-        records, inner = rows[part.start : part.stop], channel.part(f"stage{i}", part)
-        found = run_phases(records, inner, stage.phases, point, loss=loss, domain=region, smoothness=smoothness, spend=spend)
+        inner = Problem(problem.loss, region, point, rows[part.start : part.stop])
+        found = run_phases(inner, channel.part(f"stage{i}", part), stage.phases, smoothness=smoothness, spend=spend)
         point = domain.project(found)  # line 4; the projection is for rounding only
     return point
 
@@ -108,7 +98,7 @@ def check_stages(stages: Sequence[Stage], *, smoothness: float) -> None:
     if not stages:
         raise InputError("stages: are none; at least one is needed")
     for stage in stages:
-        whole("size", stage.size, least=1)
+        whole("size", stage.size, least=sum(phase.size for phase in stage.phases))
         check_phases(stage.phases, smoothness=smoothness)
         if stage.radius is not None:
             positive("radius", stage.radius)

@@ -20,11 +20,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.approximation import Stage, _phases, check_stages, run_stages, worst_neighbours
-from refimpl.approx_dp.budget import Budget, at_most, budget
-from refimpl.approx_dp.gradients import prepare
+from refimpl.approx_dp.budget import Budget, at_most, budget, twice
 from refimpl.approx_dp.localised import tuned_phases
+from refimpl.approx_dp.problem import prepare
 from refimpl.channel import Channel
-from refimpl.claims import ApproxDP
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
 from refimpl.validation import FloatArray, InputError, real, whole
@@ -48,14 +47,13 @@ def iterated_lnc_gm(
     """w_l, a point of W.  `stages` are those of `published_stages`, or tuned ones; `smoothness` is α, `start` is w_0."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_stages(stages, smoothness=smoothness)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
-    return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
+    problem = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
+    return run_stages(problem, channel, stages, smoothness=smoothness, spend=spend)
 
 
 def privacy(*, epsilon: float | None = None, delta: float | None = None, rho: float | None = None) -> Budget:
     """[P0, Theorem 3; Remarks 1 and 5]  Refuted in general; see the module's text."""
-    spend = budget(epsilon=epsilon, delta=delta, rho=rho)
-    return at_most(spend, -2 * math.log(spend.delta), place="Theorem 3") if isinstance(spend, ApproxDP) else spend
+    return at_most(budget(epsilon=epsilon, delta=delta, rho=rho), twice, place="Theorem 3")
 
 
 def part_sizes(n: int, *, theta_bar: float) -> list[int]:

@@ -22,7 +22,6 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,9 @@ from numpy.typing import ArrayLike
 from refimpl.approx_dp import descent
 from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, warn_if_weak
 from refimpl.approx_dp.descent import check_step, descend, sensitivity, turning_records
-from refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped, prepare
+from refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped
+from refimpl.approx_dp.problem import Problem, prepare
+from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, UnprovedClaim
 from refimpl.domains import Ball, Domain, Localised
@@ -78,32 +79,22 @@ def lnc_gm(
     """w_l, a point of W.  `phases` are those of `published_phases` or `tuned_phases`; `smoothness` is α, `start` is w0."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_phases(phases, smoothness=smoothness)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
-    warn_if_weak(spend, len(rows))
-    warn_if_refuted(function, region)
-    return run_phases(rows, channel, phases, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
+    problem = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
+    warn_if_weak(delta, len(problem.rows))
+    warn_if_refuted(problem)
+    return run_phases(problem, channel, phases, smoothness=smoothness, spend=spend)
 
 
 def run_phases(
-    rows: FloatArray,
-    channel: Channel,
-    phases: Sequence[Phase],
-    point: FloatArray,
-    *,
-    loss: AnyLoss,
-    domain: Domain,
-    smoothness: float,
-    spend: Budget,
+    problem: Problem, channel: Channel, phases: Sequence[Phase], *, smoothness: float, spend: Budget
 ) -> FloatArray:
-    if (needed := sum(phase.size for phase in phases)) > len(rows):
-        raise InputError(f"data: has {len(rows)} records; the phases need {needed}")
+    point, domain, rows = problem.start, problem.domain, problem.rows
     scales = [noise_scale(phase.sensitivity, spend) for phase in phases]
-    ends = accumulate(phase.size for phase in phases)
-    for i, (phase, end, scale) in enumerate(zip(phases, ends, scales, strict=True), start=1):  # line 2
-        batch = range(end - phase.size, end)  # line 3
+    batches = consecutive((phase.size for phase in phases), len(rows), what="phases")
+    for i, (phase, batch, scale) in enumerate(zip(phases, batches, scales, strict=True), start=1):  # lines 2-3
         local = around(domain, point, phase.radius)
         records = rows[batch.start : batch.stop]
-        gradient = clipped_mean_gradient(loss, records, clip=phase.clip, domain=domain, smoothness=smoothness)
+        gradient = clipped_mean_gradient(problem.loss, records, clip=phase.clip, domain=domain, smoothness=smoothness)
         found = descend(gradient, local, point, step=phase.step, weight=phase.weight, steps=phase.steps)  # lines 4-5
         reach = sensitivity(phase.size, clip=phase.clip, weight=phase.weight)
         noisy = channel.part(f"phase{i}", batch).release("point", Gaussian(found, scale), sensitivity=reach, spend=spend)
@@ -118,8 +109,7 @@ def around(domain: Domain, center: FloatArray, radius: float) -> Domain:
 
 def privacy(*, epsilon: float | None = None, delta: float | None = None, rho: float | None = None) -> Budget:
     """[P0, Theorem 1; Remarks 1 and 5]  Refuted in general; see the module's text."""
-    spend = budget(epsilon=epsilon, delta=delta, rho=rho)
-    return at_most(spend, math.sqrt(-math.log(spend.delta)), place="Theorem 1") if isinstance(spend, ApproxDP) else spend
+    return at_most(budget(epsilon=epsilon, delta=delta, rho=rho), math.sqrt, place="Theorem 1")
 
 
 def check_phases(phases: Sequence[Phase], *, smoothness: float) -> None:
@@ -129,11 +119,11 @@ def check_phases(phases: Sequence[Phase], *, smoothness: float) -> None:
         check_step(step=phase.step, weight=phase.weight, smoothness=smoothness, size=phase.size)
 
 
-def warn_if_refuted(loss: AnyLoss, domain: Domain) -> None:
-    if not is_monotone_when_clipped(loss, domain.dimension):
+def warn_if_refuted(problem: Problem) -> None:
+    if not is_monotone_when_clipped(problem.loss, problem.domain.dimension):
         warnings.warn(
-            f"loss = {loss!r}: the published claim is refuted for losses that are not generalised linear in dimensions above 1 "
-            "(P0.Alg2.stability); localised_extension is the repaired variant",
+            f"loss = {problem.loss!r}: the published claim is refuted for losses that are not generalised linear in dimensions "
+            "above 1 (P0.Alg2.stability); localised_extension is the repaired variant",
             UnprovedClaim,
             stacklevel=3,
         )

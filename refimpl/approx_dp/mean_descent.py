@@ -23,7 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.framework import Descent, Estimator, prepare, warn_if_weak, worst_neighbours
+from refimpl.approx_dp.budget import warn_if_weak
+from refimpl.approx_dp.framework import worst_neighbours
+from refimpl.approx_dp.problem import prepare
+from refimpl.approx_dp.steps import Estimator, batches_of, projected_steps
 from refimpl.channel import Channel
 from refimpl.claims import ZCDP, ApproxDP, split_for_advanced
 from refimpl.domains import Domain
@@ -74,7 +77,7 @@ def private_gradient_descent(
     For iterative updating `groups` is k and `inner_steps` is t_c; the others are those of `iterative_updating_mean`.
     """
     claim = privacy(epsilon=epsilon, delta=delta)
-    descent = Descent.of(steps=steps, learning_rate=learning_rate)
+    steps, learning_rate = whole("steps", steps, least=1), positive("learning_rate", learning_rate)
     clip, mean = positive("clip", clip), choice("estimator", estimator, ESTIMATORS)
     if mean == "clipping":
         if groups is not None:
@@ -94,9 +97,10 @@ def private_gradient_descent(
             amplification=amplification,
             accept_unproved=accept_unproved,
         )
-    problem, rows = prepare(data, loss=loss, domain=domain, start=start)
-    warn_if_weak(delta, len(rows))
-    points = descent.run(problem, rows, channel, private_mean)
+    problem = prepare(data, loss=loss, domain=domain, start=start)
+    warn_if_weak(delta, len(problem.rows))
+    batches = batches_of(len(problem.rows), steps, disjoint=False, least=groups or 1)
+    points = projected_steps(problem, channel, private_mean, batches=batches, lengths=[learning_rate] * steps)
     return np.asarray(problem.domain.project(points[:-1].mean(axis=0)))
 
 

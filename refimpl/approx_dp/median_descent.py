@@ -23,13 +23,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.framework import Descent, prepare, warn_if_weak, with_gradients
+from refimpl.approx_dp.budget import warn_if_weak
+from refimpl.approx_dp.problem import prepare, with_gradients
+from refimpl.approx_dp.steps import batches_of, projected_steps
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
 from refimpl.means import median_of_means
-from refimpl.means.median_of_means import number_of_groups, truncated_median_of_means
+from refimpl.means.median_of_means import number_of_groups, truncated_median_of_means, wanted_groups
 from refimpl.validation import FloatArray, InputError, between, choice, positive, probability, whole
 
 CONVEXITIES = ("convex", "strong")
@@ -61,9 +63,9 @@ def dp_sco(
     """
     claim = privacy(epsilon=epsilon, delta=delta)
     strong = choice("convexity", convexity, CONVEXITIES) == "strong"
-    batching = batching_of(convexity, choice("reading", reading, READINGS))  # lines 3, 5 and 7
-    descent = Descent.of(steps=steps, learning_rate=learning_rate, batching=batching)
-    share = claim if strong else split_for_advanced(claim, descent.steps)  # lines 3 and 6
+    disjoint = in_batches(convexity, choice("reading", reading, READINGS))  # lines 3, 5 and 7
+    steps, learning_rate = whole("steps", steps, least=1), positive("learning_rate", learning_rate)
+    share = claim if strong else split_for_advanced(claim, steps)  # lines 3 and 6
     estimator = partial(
         truncated_median_of_means,
         epsilon=share.epsilon,
@@ -71,16 +73,17 @@ def dp_sco(
         failure=probability("failure", failure),
         truncation=positive("truncation", truncation),
     )
-    problem, rows = prepare(data, loss=loss, domain=domain, start=start)
-    warn_if_weak(delta, len(rows))
-    smallest = min(len(batch) for batch in descent.batches(len(rows)))
-    number_of_groups(smallest, problem.domain.dimension, failure=failure)  # refuses batches smaller than the groups are many
-    points = descent.run(problem, rows, channel, estimator)  # lines 1-10
+    problem = prepare(data, loss=loss, domain=domain, start=start)
+    warn_if_weak(delta, len(problem.rows))
+    groups = wanted_groups(problem.domain.dimension, failure=failure)
+    batches = batches_of(len(problem.rows), steps, disjoint=disjoint, least=groups)
+    lengths = [learning_rate] * steps
+    points = projected_steps(problem, channel, estimator, batches=batches, lengths=lengths)  # lines 1-10
     return np.asarray(points[-1] if strong else problem.domain.project(points[1:].mean(axis=0)))  # lines 11-16
 
 
-def batching_of(convexity: str, reading: str) -> str:
-    return "disjoint" if convexity == "strong" and reading == "batch" else "all"
+def in_batches(convexity: str, reading: str) -> bool:
+    return convexity == "strong" and reading == "batch"
 
 
 def privacy(*, epsilon: float, delta: float) -> ApproxDP:
@@ -101,7 +104,7 @@ def worst_neighbours(
     **_: Any,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Records whose gradients, in the first step, are a worst pair of DPHDME on the smallest batch; the others zero."""
-    batch = min(Descent(steps, 1.0, batching_of(convexity, reading)).batches(n), key=len)
+    batch = min(batches_of(n, steps, disjoint=in_batches(convexity, reading)), key=len)
     pairs = median_of_means.worst_neighbours(len(batch), d, failure=failure, truncation=truncation)
     return with_gradients(pairs, loss=loss, n=n, batch=batch)
 

@@ -15,24 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradient_steps import (
-    check_delta,
-    check_schedule,
-    check_size,
-    descend,
-    dimension,
-    prepare,
-    records_with_gradients,
-)
+from refimpl.approx_dp.problem import parsed, with_gradients
+from refimpl.approx_dp.steps import batches_of, descend
 from refimpl.approx_dp.trimmed_descent import privacy
 from refimpl.channel import Channel
 from refimpl.domains import Domain
-from refimpl.losses import Loss
+from refimpl.losses import AnyLoss, dimension_of
 from refimpl.means import soft_truncation
 from refimpl.means.soft_truncation import PLATEAU, soft_truncated_mean
 from refimpl.validation import FloatArray, positive, probability, whole
@@ -54,7 +46,7 @@ def soft_truncation_descent(
     data: ArrayLike,
     channel: Channel,
     *,
-    loss: Loss | str,
+    loss: AnyLoss | str,
     domain: Domain | str,
     epsilon: float,
     delta: float,
@@ -72,20 +64,23 @@ def soft_truncation_descent(
     probability("failure", failure)
     if scale is not None:
         positive("scale", scale)
-    check_schedule(steps, step_size, sampling)
-    task = prepare(data, loss=loss, domain=domain, center=center)
-    check_delta(delta, len(task.rows))
-    check_size(len(task.rows), steps, sampling, least=2)
-    estimate = partial(
+    return descend(
+        data,
+        channel,
         soft_truncated_mean,
+        loss=loss,
+        domain=domain,
         epsilon=epsilon,
         delta=delta,
+        steps=steps,
+        step_size=step_size,
+        sampling=sampling,
+        center=center,
+        least=2,
         second_moment=second_moment,
         failure=failure,
         scale=scale,
-        iterations=steps if sampling == "full" else 1,  # the releases that touch a record
     )
-    return descend(task, channel, steps=steps, step_size=step_size, sampling=sampling, estimate=estimate)
 
 
 def published_parameters(
@@ -149,7 +144,7 @@ def worst_neighbours(
     n: int,
     d: int,
     *,
-    loss: Loss | str,
+    loss: AnyLoss | str,
     second_moment: float,
     failure: float,
     steps: int,
@@ -157,6 +152,7 @@ def worst_neighbours(
     **_: Any,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of the mean, as the gradients of the first step; the records of other steps pull nowhere."""
-    size = n if sampling == "full" else n // steps
-    for pair in soft_truncation.worst_neighbours(size, dimension(loss, d), second_moment=second_moment, failure=failure):
-        yield records_with_gradients(loss, pair, n)
+    batch = batches_of(n, steps, disjoint=sampling == "disjoint", equal=True)[0]
+    law = {"second_moment": second_moment, "failure": failure}
+    pairs = soft_truncation.worst_neighbours(len(batch), dimension_of(parsed(loss), d), **law)
+    return with_gradients(pairs, loss=loss, n=n, batch=batch)

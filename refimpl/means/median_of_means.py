@@ -52,11 +52,16 @@ def truncated_median_of_means(
 
 
 def number_of_groups(n: int, d: int, *, failure: float) -> int:
-    """Line 1: m = 4·log(2d/ξ), rounded up; every group needs a record."""
-    groups = math.ceil(4 * math.log(2 * d / failure))
+    """Every group needs a record."""
+    groups = wanted_groups(d, failure=failure)
     if n < groups:
         raise validation.InputError(f"data: has {n} records; at least {groups} are needed, one for each of the groups")
     return groups
+
+
+def wanted_groups(d: int, *, failure: float) -> int:
+    """Line 1: m = 4·log(2d/ξ), rounded up."""
+    return math.ceil(4 * math.log(2 * d / failure))
 
 
 def group_starts(n: int, groups: int) -> list[int]:

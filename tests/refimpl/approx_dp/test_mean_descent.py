@@ -133,7 +133,7 @@ BAD = [
     ({"groups": 3}, "groups = 3: simple clipping has none"),
     ({"estimator": "updating"}, "groups = None"),
     ({"estimator": "updating", "groups": 0}, "groups"),
-    ({"estimator": "updating", "groups": 13}, "data: has 12 records"),
+    ({"estimator": "updating", "groups": 13}, "data: has 12 records; at least 13"),
     ({"estimator": "updating", "groups": 4, "method": "magic"}, "method"),
     ({"estimator": "updating", "groups": 4, "inner_steps": 0}, "inner_steps"),
     ({"estimator": "updating", "groups": 10**9}, "Theorem 6 needs epsilon"),

@@ -136,7 +136,7 @@ BAD = [
     ({"failure": 1.0}, "failure"),
     ({"convexity": "weak"}, "convexity"),
     ({"reading": "aloud"}, "reading"),
-    ({"steps": 7, "convexity": "strong"}, "data: has 10 records; at least 11"),
+    ({"steps": 7, "convexity": "strong"}, "steps = 7: leaves 10 of 70 records to a step; at least 11"),
 ]
 
 

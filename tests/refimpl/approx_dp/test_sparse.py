@@ -105,7 +105,7 @@ BAD = [
     ({"delta": 0.9999}, "delta = 0.9999: peeling's noise is too small"),
     ({"sparsity": 0}, "sparsity"),
     ({"sparsity": 6}, r"sparsity = 6: must be in \[1, 5\]"),
-    ({"steps": 21}, "data: has 20 records"),
+    ({"steps": 21}, "steps = 21: leaves 0 of 20 records"),
     ({"learning_rate": -1.0}, "learning_rate"),
     ({"truncation": 0.0}, "truncation"),
     ({"radius": 0.0}, "radius"),
