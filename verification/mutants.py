@@ -136,7 +136,7 @@ _P1A3_MEAN = (
     _privacy(
         "P1.A3.mean",
         "trimming skipped",
-        ("means = _means(columns[:, m : n - m])", "means = _means(columns)"),
+        ("rows = columns[:, m : n - m]", "rows = columns"),
     ),
     _privacy(
         "P1.A3.mean",

@@ -34,31 +34,31 @@ def is_monotone_when_clipped(loss: AnyLoss, dimension: int) -> bool:
     return dimension == 1 or _unpenalised(loss).is_glm
 
 
-def gradient_tables(loss: AnyLoss, rows: FloatArray) -> Tables:
+def gradient_tables(loss: AnyLoss, rows: FloatArray, *, repeated: bool = True) -> Tables:
     """(w, batch) ↦ ∇ℓ(w, x_i) in row i, to the last bit as the loss has it; what is beyond the floats counts as ±1e300.
 
-    A generalised linear loss in few dimensions keeps its features by columns, as the table is then: long ones are several times
-    faster than short rows, for this product and for what estimators do with it.
+    If it is `repeated` for the same records, a generalised linear loss in few dimensions keeps its features by columns, as the
+    table is then: long columns are several times faster than short rows, here and for estimators.  The next table overwrites it.
     """
     base, weight = _unpenalised(loss), loss.weight if isinstance(loss, Ridge) else 0.0
-    if isinstance(base, Quadratic | RecordQuadratic) or rows.shape[1] > NARROW:
+    if not repeated or isinstance(base, Quadratic | RecordQuadratic) or rows.shape[1] > NARROW:
         return lambda w, batch: _representable(loss.gradients(w, rows[batch.start : batch.stop]))
     features, targets = base.split(rows)
     signs = targets if base.target == "label" else np.ones(len(rows))
-    columns = np.empty(features.shape[::-1])
+    columns, space = np.empty(features.shape[::-1]), np.empty(features.shape[::-1])
     for start in range(0, len(rows), 256):  # blocks that fit in the cache
         columns[:, start : start + 256] = features[start : start + 256].T
+    largest = max(columns.max(), -columns.min())
 
     def table(w: FloatArray, batch: range) -> FloatArray:
         part = slice(batch.start, batch.stop)
         slopes = signs[part] * base.dphi(signs[part] * _product(features[part], w), targets[part])
-        with np.errstate(over="ignore"):
-            if not np.isfinite(slopes.sum()):
-                return _representable(loss.gradients(w, rows[part]))
-            found = columns[:, part] * slopes
+        if not max(slopes.max(), -slopes.min()) < HUGE / max(largest, 1.0):
+            return _representable(loss.gradients(w, rows[part]))
+        found = np.multiply(columns[:, part], slopes, out=space[:, : len(batch)])
         if weight:
             found += weight * w[:, np.newaxis]
-        return _representable(found.T)
+        return found.T
 
     return table
 

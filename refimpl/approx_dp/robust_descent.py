@@ -13,9 +13,8 @@ from refimpl.channel import Channel, Transcript
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
 from refimpl.means import soft_truncation
+from refimpl.means.trimmed import trimmed_means
 from refimpl.validation import FloatArray, choice, positive, whole
-
-__all__ = ["robust_gradient_descent", "trimmed_means"]
 
 
 def robust_gradient_descent(
@@ -40,17 +39,10 @@ def robust_gradient_descent(
     scale, beta = soft_truncation.published_parameters(n, second_moment=second_moment, failure=failure)
 
     def estimate(gradients: FloatArray, _: Channel) -> FloatArray:
-        return (
-            trimmed_means(gradients, cut) if mean == "trimmed" else soft_truncation.query(gradients, scale=scale, beta=beta)
-        )
+        if mean == "soft":
+            return soft_truncation.query(gradients, scale=scale, beta=beta)
+        return trimmed_means(np.array(gradients.T, order="C"), cut)
 
     nothing = Channel.replaying(Transcript(()))  # nothing is released
     points = projected_steps(problem, nothing, estimate, batches=[range(n)] * steps, lengths=[step_size] * steps)
     return np.asarray(points[-1])
-
-
-def trimmed_means(table: FloatArray, trim: int) -> FloatArray:
-    """The mean of every column without its m smallest and m largest entries."""
-    n = len(table)
-    kept = np.partition(table, (trim, n - trim - 1), axis=0)[trim : n - trim]
-    return np.asarray(kept.mean(axis=0))

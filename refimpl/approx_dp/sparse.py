@@ -70,7 +70,7 @@ def sparse_optimisation(
         shown = np.array2string(point, threshold=8)
         raise InputError(f"start = {shown}: at most {sparsity} entries may not be 0, and the norm be at most {reach:g}")
     warn_if_weak(delta, len(rows))
-    batches, tables = batches_of(len(rows), steps, disjoint=True), gradient_tables(function, rows)  # line 1
+    batches, tables = batches_of(len(rows), steps, disjoint=True), gradient_tables(function, rows, repeated=False)  # line 1
     for t, batch in enumerate(batches, start=1):  # line 2
         gradients = tables(point, batch)
         half = point - eta * truncated_mean_of(gradients, bound)  # lines 3-9

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.gradients import gradient_tables
+from refimpl.approx_dp.gradients import Tables, gradient_tables
 from refimpl.approx_dp.problem import Problem, prepare
 from refimpl.channel import Channel
 from refimpl.domains import LARGEST_POINT, Domain
@@ -23,7 +23,7 @@ from refimpl.losses import AnyLoss
 from refimpl.validation import FloatArray, InputError, choice, positive, whole
 
 Estimator: TypeAlias = Callable[[FloatArray, Channel], FloatArray]
-"""A private mean of the rows of a table, released through the channel."""
+"""A private mean of the rows of a table, which lasts until the next step, released through the channel."""
 
 SAMPLINGS = ("full", "disjoint")
 
@@ -32,13 +32,17 @@ def projected_steps(
     problem: Problem, channel: Channel, estimator: Estimator, *, batches: Sequence[range], lengths: Iterable[float]
 ) -> FloatArray:
     """w_0 … w_T, one per row."""
-    points, tables = [problem.start], gradient_tables(problem.loss, problem.rows)
+    points, tables = [problem.start], tables_for(problem, batches)
     for t, (batch, length) in enumerate(zip(batches, lengths, strict=True), start=1):
         gradients = tables(points[-1], batch)
         estimate = estimator(gradients, channel.part(f"step{t}", batch))
         moved = np.clip(points[-1] - length * estimate, -LARGEST_POINT, LARGEST_POINT)
         points.append(problem.domain.project(moved))
     return np.array(points)
+
+
+def tables_for(problem: Problem, batches: Sequence[range]) -> Tables:
+    return gradient_tables(problem.loss, problem.rows, repeated=sum(map(len, batches)) > 2 * len(problem.rows))
 
 
 def batches_of(records: int, steps: int, *, disjoint: bool, equal: bool = False, least: int = 1) -> list[range]:

@@ -89,18 +89,20 @@ def query(
     columns: FloatArray, *, lower: float, upper: float, trim: int, smoothness: float, clamp: str
 ) -> tuple[FloatArray, FloatArray]:
     """(trimmed means, their smooth sensitivities) of the rows of `columns`, one coordinate each.  Overwrites `columns`."""
-    n, m = columns.shape[1], trim
     if clamp == "data":
         np.clip(columns, lower, upper, out=columns)
-    columns.partition(m, axis=1)  # one order statistic at a time: many times faster than both at once
-    if n - 2 * m > 1:
-        columns[:, m + 1 :].partition(n - 2 * m - 2, axis=1)
-    means = _means(columns[:, m : n - m])
-    bounds = smooth_sensitivities(columns, m, lower=lower, upper=upper, smoothness=smoothness, clamp=clamp)
+    means = trimmed_means(columns, trim)
+    bounds = smooth_sensitivities(columns, trim, lower=lower, upper=upper, smoothness=smoothness, clamp=clamp)
     return np.clip(means, lower, upper), bounds
 
 
-def _means(rows: FloatArray) -> FloatArray:
+def trimmed_means(columns: FloatArray, m: int) -> FloatArray:
+    """The mean of every row without its m smallest and m largest entries.  Partitions the rows at m and n−m−1."""
+    n = columns.shape[1]
+    columns.partition(m, axis=1)  # one order statistic at a time: many times faster than both at once
+    if n - 2 * m > 1:
+        columns[:, m + 1 :].partition(n - 2 * m - 2, axis=1)
+    rows = columns[:, m : n - m]
     with np.errstate(over="ignore", invalid="ignore"):
         means: FloatArray = rows.sum(axis=1) / rows.shape[1]
     if not np.isfinite(means).all():  # a sum may overflow where the mean does not

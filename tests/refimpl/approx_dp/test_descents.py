@@ -11,12 +11,12 @@ from scipy.stats import trim_mean
 from refimpl.approx_dp import robust_gradient_descent, soft_truncation_descent, trimmed_mean_descent
 from refimpl.approx_dp import soft_descent as soft
 from refimpl.approx_dp import trimmed_descent as trimmed
-from refimpl.approx_dp.robust_descent import trimmed_means
 from refimpl.channel import Transcript, run
 from refimpl.claims import ZCDP, ApproxDP, compose_zcdp, implied
 from refimpl.laws import LLN, Gaussian
 from refimpl.losses import Quadratic
 from refimpl.means.soft_truncation import query
+from refimpl.means.trimmed import trimmed_means
 from refimpl.validation import FloatArray, InputError
 
 PRIVATE = {"epsilon": 1.0, "delta": 1e-6}
@@ -71,7 +71,7 @@ def test_trimmed_steps_release_trimmed_means() -> None:
 
 def test_the_baseline_trims_and_finds_the_centre_of_contaminated_data() -> None:
     data = np.vstack([DATA, np.full((3, 2), 1e9)])
-    assert trimmed_means(data, 5) == pytest.approx(trim_mean(data, 5 / 63), rel=1e-12)
+    assert trimmed_means(np.array(data.T), 5) == pytest.approx(trim_mean(data, 5 / 63), rel=1e-12)
     for mean in ("trimmed", "soft"):
         found = robust_gradient_descent(
             data, loss=Quadratic(np.eye(2)), domain="ball:5", steps=60, step_size=0.5, mean=mean, trim=6
