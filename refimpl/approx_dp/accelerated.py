@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, twice, warn_if_weak
 from refimpl.approx_dp.gradients import clipped_mean_gradient, projection
 from refimpl.approx_dp.problem import Problem, prepare
+from refimpl.approx_dp.public import high_order, positives, sizes
 from refimpl.approx_dp.shuffling import local_budget
 from refimpl.channel import L2, Bound, Channel
 from refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, gaussian_delta, zcdp_epsilon
@@ -182,7 +183,9 @@ def published_parameters(
     more steps, has the same privacy.
     """
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho, noise=noise)
-    D, beta, r, k = diameter, smoothness, moment_bound, moment_order
+    n, dimension = sizes(n=n, dimension=dimension)
+    k = high_order(moment_order)
+    D, beta, r = positives(diameter=diameter, smoothness=smoothness, moment_bound=moment_bound)
     ratio = n / private_share(spend, dimension)
     steps = min(n, max(1, round(math.sqrt(beta * D / r) * min(ratio ** ((k - 1) / (2 * k)), n**0.25))))
     clip = r * ratio ** (1 / k)

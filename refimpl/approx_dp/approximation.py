@@ -121,7 +121,7 @@ def published_stages(
     horizon: float | None = None,
 ) -> tuple[Stage, ...]:
     """Lines 1 and 3: m = ⌊½log₂(2n/log₂n)⌋ − 1 parts of ⌊n/m⌋ records, R_l = R_0/2^l, R_0 = `radius`."""
-    n = whole("n", n, least=4)
+    n, radius = whole("n", n, least=4), positive("radius", radius)
     count = math.floor(math.log2(2 * n / math.log2(n)) / 2) - 1
     if count < 1:
         raise InputError(f"n = {n}: is too small; Algorithm 4 has m = ⌊½log₂(2n/log₂n)⌋ − 1 = {count} parts")
@@ -149,7 +149,7 @@ def tuned_stages(
     steps: int = 200,
 ) -> tuple[Stage, ...]:
     """Few parts of equal size, halving balls, and `localised.tuned_phases` in each: data-independent, same privacy."""
-    size = whole("n", n, least=1) // whole("count", count, least=1)
+    size, radius = whole("n", n, least=1) // whole("count", count, least=1), positive("radius", radius)
     law: dict[str, Any] = {
         "dimension": dimension,
         "smoothness": smoothness,

@@ -26,7 +26,7 @@ from refimpl.approx_dp.problem import prepare
 from refimpl.channel import Channel
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
-from refimpl.validation import FloatArray, InputError, real, whole
+from refimpl.validation import FloatArray, InputError, between, positive, real, whole
 
 __all__ = ["iterated_lnc_gm", "part_sizes", "privacy", "published_stages", "tuned_stages", "worst_neighbours"]
 
@@ -87,6 +87,7 @@ def published_stages(
     horizon: float | None = None,
 ) -> tuple[Stage, ...]:
     """Lines 1 and 3; R_t = R_0/2^t, R_0 = `radius`, tells the steps, not the set."""
+    radius, exponent = positive("radius", radius), between("exponent", exponent, 1, math.inf)
     claim = {"epsilon": epsilon, "delta": delta, "rho": rho}
     law = {"dimension": dimension, "lipschitz": lipschitz, "moment_bound": moment_bound, "moment_order": moment_order}
     outer = (exponent - 1) / 2
@@ -111,6 +112,7 @@ def tuned_stages(
     steps: int = 200,
 ) -> tuple[Stage, ...]:
     """The published parts of at least 16 records, with `localised.tuned_phases` for a diameter of 2R_t: same privacy."""
+    radius = positive("radius", radius)
     law: dict[str, Any] = {"dimension": dimension, "smoothness": smoothness, "moment_bound": moment_bound}
     law |= {"moment_order": moment_order, "epsilon": epsilon, "delta": delta, "rho": rho, "steps": steps}
     sizes = [size for size in part_sizes(n, theta_bar=theta_bar) if size >= 16]

@@ -32,13 +32,14 @@ from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, priva
 from refimpl.approx_dp.descent import check_step, descend, sensitivity, turning_records
 from refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped
 from refimpl.approx_dp.problem import Problem, prepare
+from refimpl.approx_dp.public import high_order, positives
 from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, UnprovedClaim
 from refimpl.domains import Ball, Domain, Localised
 from refimpl.laws import Gaussian
 from refimpl.losses import AnyLoss, RecordQuadratic
-from refimpl.validation import FloatArray, InputError, between, positive, whole
+from refimpl.validation import FloatArray, InputError, between, positive, probability, whole
 
 
 @dataclass(frozen=True)
@@ -152,9 +153,8 @@ def published_phases(
     `moment_bound` stands for every r̃_{2k,n_i}, which Lemma 2 allows.
     """
     n = whole("n", n, least=4)
-    k, p = between("moment_order", moment_order, 2, math.inf), between("exponent", exponent, 1, math.inf)
-    for name, value in {"step": step, "lipschitz": lipschitz, "moment_bound": moment_bound}.items():
-        positive(name, value)
+    k, p = high_order(moment_order), between("exponent", exponent, 1, math.inf)
+    positives(step=step, lipschitz=lipschitz, moment_bound=moment_bound)
     share = private_share(budget(epsilon=epsilon, delta=delta, rho=rho), whole("dimension", dimension, least=1))
     steps = 2 * math.log(n) if horizon is None else positive("horizon", horizon)
     phases = []
@@ -186,7 +186,10 @@ def published_step(
 
     `outer` is the exponent of n in front, p/2 by default (Algorithm 5 has (p − 1)/2).
     """
-    p, k = exponent, moment_order
+    n, dimension = whole("n", n, least=2), whole("dimension", dimension, least=1)
+    k, p = high_order(moment_order), between("exponent", exponent, 1, math.inf)
+    positives(radius=radius, lipschitz=lipschitz, smoothness=smoothness, moment_bound=moment_bound)
+    probability("failure", failure)
     spend = budget(epsilon=epsilon, delta=delta, rho=rho)
     without_delta = replace(spend, delta=math.exp(-1)) if isinstance(spend, ApproxDP) else spend  # no log(1/δ) in line 3
     private = (n / (private_share(without_delta, dimension) * math.sqrt(math.log(n)))) ** ((k - 1) / k)
@@ -219,8 +222,8 @@ def tuned_phases(
     """
     n = whole("n", n, least=16)
     spend = budget(epsilon=epsilon, delta=delta, rho=rho)
-    share, k = private_share(spend, dimension), between("moment_order", moment_order, 2, math.inf)
-    D, r, alpha = positive("diameter", diameter), positive("moment_bound", moment_bound), positive("smoothness", smoothness)
+    share, k = private_share(spend, whole("dimension", dimension, least=1)), high_order(moment_order)
+    D, r, alpha = positives(diameter=diameter, moment_bound=moment_bound, smoothness=smoothness)
     phases = []
     for i in range(1, 5):
         size = n // 2**i

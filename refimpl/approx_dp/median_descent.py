@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.budget import warn_if_weak
 from refimpl.approx_dp.problem import prepare, with_gradients
+from refimpl.approx_dp.public import low_order, positives, sizes
 from refimpl.approx_dp.steps import batches_of, projected_steps
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
@@ -133,12 +134,8 @@ def published_convex(
 
     `moment_order` is 1 + v, `gradient_bound` is R, `diameter` is Δ.  Theorem 6's τ has no u: it is printed for u = O(1).
     """
-    n, d, order = _sizes(records, dimension, moment_order)
-    eps, steep, reach = (
-        positive("epsilon", epsilon),
-        positive("gradient_bound", gradient_bound),
-        positive("diameter", diameter),
-    )
+    (n, d), order = sizes(records=records, dimension=dimension), low_order(moment_order)
+    eps, steep, reach = positives(epsilon=epsilon, gradient_bound=gradient_bound, diameter=diameter)
     tau: float = (eps * n / d**1.5) ** (1 / order)
     steps = max(1, math.ceil((steep * eps * n / (tau * d**2)) ** 2))
     log_failure = -2 * d * math.log(reach * n ** ((order - 1) / order))
@@ -167,9 +164,9 @@ def published_strong(
     `moment_order` is 1 + v, `moment_bound` is u, `strong_convexity` is α, `smoothness` is β.  `tau="derived"` is Corollary 1's
     choice for batches of n/T records, which the theorem's rate needs.
     """
-    n, d, order = _sizes(records, dimension, moment_order)
-    eps, u = positive("epsilon", epsilon), positive("moment_bound", moment_bound)
-    alpha, beta = positive("strong_convexity", strong_convexity), positive("smoothness", smoothness)
+    (n, d), order = sizes(records=records, dimension=dimension), low_order(moment_order)
+    eps, u = positives(epsilon=epsilon, moment_bound=moment_bound)
+    alpha, beta = positives(strong_convexity=strong_convexity, smoothness=smoothness)
     if alpha > beta:
         raise InputError(f"strong_convexity = {alpha!r}: must be at most the smoothness, {beta!r}")
     power = (order - 1) / order
@@ -200,7 +197,7 @@ def tuned_parameters(
     keep V below r, of length (1/β)·r²/(r² + V²).  Full batches: ten, of the length (Δ/2)/√(T(r² + V²)) that minimises Lemma 17's
     bound, at most 1/β.
     """
-    n, d, order = _sizes(records, dimension, moment_order)
+    (n, d), order = sizes(records=records, dimension=dimension), low_order(moment_order)
     claim, reach = privacy(epsilon=epsilon, delta=delta), positive("diameter", diameter) / 2
     tau = positive("moment_bound", moment_bound) ** (1 / order)
     beta = positive("smoothness", smoothness)
@@ -218,10 +215,3 @@ def tuned_parameters(
         steps = MOST_TUNED_STEPS
         rate = min(1 / beta, reach / math.sqrt(steps * (steep**2 + noise(steps) ** 2)))
     return Parameters(steps, rate, tau, STRONG_FAILURE, convexity)
-
-
-def _sizes(records: int, dimension: int, moment_order: float) -> tuple[int, int, float]:
-    order = between("moment_order", moment_order, 1, 2)
-    if order == 1:
-        raise InputError("moment_order = 1: must lie in (1, 2]")
-    return whole("records", records, least=1), whole("dimension", dimension, least=1), order

@@ -44,8 +44,8 @@ def prepare(
     `smooth` and `extended` say what the algorithm needs of the loss: gradients that are continuous, a known Lipschitz extension.
     """
     function = parsed(loss, smooth=smooth, extended=extended)
-    if isinstance(domain, str):
-        parse_domain(domain, 1)  # refuses a text that says nothing
+    if isinstance(domain, str) or not hasattr(domain, "project"):
+        parse_domain(str(domain), 1)  # refuses what says nothing
     if start is not None:
         vector(name, start)
     rows = records_of(data, function)
@@ -62,7 +62,7 @@ def prepare(
 
 def parsed(loss: AnyLoss | str, *, smooth: bool = False, extended: bool = False) -> AnyLoss:
     """The loss, if it is what an algorithm needs."""
-    function = parse_any_loss(loss) if isinstance(loss, str) else loss
+    function = parse_any_loss(str(loss)) if isinstance(loss, str) or not hasattr(loss, "gradients") else loss
     if smooth and not function.is_smooth:
         raise InputError(f"loss = {loss!r}: must be smooth")
     if extended and isinstance(function, RecordQuadratic):

@@ -33,6 +33,8 @@ def robust_gradient_descent(
     """The last of `steps` projected steps; `trim` is m, 0.05n by default; v and δ' are those of soft truncation [Holland 2019]."""
     choice("mean", mean, ("trimmed", "soft"))
     steps, step_size = whole("steps", steps, least=1), positive("step_size", step_size)
+    soft_truncation.published_parameters(1, second_moment=second_moment, failure=failure)  # refuses bad ones at once
+    whole("trim", 0 if trim is None else trim, least=0)
     problem = prepare(data, loss=loss, domain=domain, start=center, name="center")
     n = len(problem.rows)
     cut = whole("trim", n // 20 if trim is None else trim, least=0, most=(n - 1) // 2)

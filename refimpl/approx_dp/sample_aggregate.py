@@ -43,6 +43,7 @@ from scipy.stats import chi2, norm
 from refimpl.approx_dp.budget import warn_if_weak
 from refimpl.approx_dp.empirical import block_minimisers
 from refimpl.approx_dp.problem import prepare
+from refimpl.approx_dp.public import positives, sizes
 from refimpl.channel import Channel, Smooth
 from refimpl.claims import ApproxDP
 from refimpl.domains import Domain
@@ -183,8 +184,9 @@ def tuned_parameters(
     [P1, Lemma 1].  If three quarters of the points are so, S ≤ 2·max(2r, e^{−β(m/4 − 3)}Λ), and the noise has length √d·S/α.
     A block has at least `least_block` records, 2d by default, for Lemma 1 needs strong convexity in it.
     """
+    n, d = sizes(n=n, d=d)
     alpha, beta = noise_shape(d, epsilon=epsilon, delta=delta, noise="tuned")
-    diameter, spread = positive("diameter", diameter), positive("spread", spread)
+    diameter, spread = positives(diameter=diameter, spread=spread)
     least_block = 2 * d if least_block is None else whole("least_block", least_block, least=1)
     if n // 3 < least_block:
         raise InputError(f"n = {n}: three blocks of {least_block} records need {3 * least_block}")

@@ -104,8 +104,8 @@ def tuned_parameters(
     """Public choices: batches of n/10, C = 2r̃, and the step D/(√T·√(C² + dσ²)) of projected stochastic gradient descent,
     averaged.
     """
-    n, batch = whole("n", n, least=10), max(1, n // 10)
-    clip = 2 * positive("moment_bound", moment_bound)
+    n, dimension, steps = whole("n", n, least=10), whole("dimension", dimension, least=1), whole("steps", steps, least=1)
+    batch, clip, diameter = n // 10, 2 * positive("moment_bound", moment_bound), positive("diameter", diameter)
     scale = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=steps) * 2 * clip / batch
     step = diameter / math.sqrt(steps * (clip**2 + dimension * scale**2))
     return {"clip": clip, "batch": batch, "steps": steps, "step": step, "output": "average"}

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from refimpl.approx_dp.budget import warn_if_weak
 from refimpl.approx_dp.gradients import gradient_tables
 from refimpl.approx_dp.problem import parsed, records_of, with_gradients
+from refimpl.approx_dp.public import low_order, positives, sizes
 from refimpl.approx_dp.steps import batches_of
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, PureDP, implied_epsilon
@@ -144,8 +145,8 @@ def published_parameters(
     """
     privacy(epsilon=epsilon, delta=delta)
     n, d = whole("records", records, least=2), whole("dimension", dimension, least=1)
-    mu, gamma = positive("strong_convexity", strong_convexity), positive("smoothness", smoothness)
-    order, u = _order(moment_order), positive("moment_bound", moment_bound)
+    mu, gamma, u = positives(strong_convexity=strong_convexity, smoothness=smoothness, moment_bound=moment_bound)
+    order = low_order(moment_order)
     steps = whole("steps", math.ceil(STEPS_CONSTANT * gamma / mu * math.log(n)), least=1, most=n)
     truly = whole("true_sparsity", true_sparsity, least=1, most=d)
     sparsity = whole("sparsity", math.ceil(SPARSITY_CONSTANT * (gamma / mu) ** 2 * truly), least=1, most=d)
@@ -170,16 +171,9 @@ def tuned_parameters(
     At most four steps, and so few that the largest of d selection noises is at most B/(16γ), about.
     """
     privacy(epsilon=epsilon, delta=delta)
-    n, d = whole("records", records, least=1), whole("dimension", dimension, least=1)
+    n, d = sizes(records=records, dimension=dimension)
     s = whole("true_sparsity", true_sparsity, least=1, most=d)
-    bound = TUNED_TRUNCATION * positive("moment_bound", moment_bound) ** (1 / _order(moment_order))
+    bound = TUNED_TRUNCATION * positive("moment_bound", moment_bound) ** (1 / low_order(moment_order))
     noise = noise_scale(sparsity=s, epsilon=epsilon, delta=delta, sensitivity=2 / n) * math.log(2 * d)  # in units of B/γ
     steps = max(1, min(MOST_TUNED_STEPS, int(1 / (16 * noise))))
     return Parameters(s, steps, 1 / positive("smoothness", smoothness), bound)
-
-
-def _order(value: float) -> float:
-    order = between("moment_order", value, 1, 2)
-    if order == 1:
-        raise InputError("moment_order = 1: must lie in (1, 2]")
-    return order

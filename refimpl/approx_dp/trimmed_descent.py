@@ -20,6 +20,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.problem import parsed, with_gradients
+from refimpl.approx_dp.public import positives, sizes
 from refimpl.approx_dp.steps import batches_of, descend
 from refimpl.channel import Channel
 from refimpl.claims import ZCDP, zcdp_budget
@@ -27,7 +28,7 @@ from refimpl.domains import Domain
 from refimpl.losses import AnyLoss, dimension_of
 from refimpl.means import trimmed
 from refimpl.means.trimmed import trimmed_mean
-from refimpl.validation import FloatArray, positive
+from refimpl.validation import FloatArray, positive, whole
 
 STEPS = 1.0  # the constant of T = O((β/α) log n)
 TRIM = 1  # m = O(1)
@@ -80,17 +81,18 @@ def privacy(*, epsilon: float, delta: float) -> ZCDP:
 
 def published_parameters(n: int, *, curvature_upper: float, curvature_lower: float) -> dict[str, Any]:
     """T = (β/α)·log n, η = 1/β, m = 1 [P1, Theorem 5]; β = `curvature_upper` and α = `curvature_lower` of the risk."""
-    beta, alpha = positive("curvature_upper", curvature_upper), positive("curvature_lower", curvature_lower)
-    return {"steps": math.ceil(STEPS * beta / alpha * math.log(n)), "step_size": 1 / beta, "trim": TRIM}
+    beta, alpha = positives(curvature_upper=curvature_upper, curvature_lower=curvature_lower)
+    return {"steps": math.ceil(STEPS * beta / alpha * math.log(whole("n", n, least=2))), "step_size": 1 / beta, "trim": TRIM}
 
 
 def experiment_parameters(n: int) -> dict[str, Any]:
     """η = 0.01 and m = 0.05n [P1, Appendix C]."""
-    return {"step_size": 0.01, "trim": max(1, n // 20)}
+    return {"step_size": 0.01, "trim": max(1, whole("n", n, least=1) // 20)}
 
 
 def tuned_parameters(n: int, *, curvature_upper: float, steps: int = TUNED_STEPS) -> dict[str, Any]:
     """Few steps of length 1/β over midmeans: a quarter is trimmed on each side, so that e^{−mt} is small."""
+    n, steps = sizes(n=n, steps=steps)
     return {"steps": steps, "step_size": 1 / positive("curvature_upper", curvature_upper), "trim": max(1, n // 4)}
 
 

@@ -11,7 +11,7 @@ from refimpl.domains import Ball
 from refimpl.laws import Point
 from refimpl.losses import Quadratic, RecordQuadratic
 from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.validation import FloatArray, InputError
+from refimpl.validation import FloatArray
 
 
 def exact(rows: FloatArray, channel: Channel) -> FloatArray:
@@ -43,36 +43,6 @@ def test_steps_on_exact_means_by_hand(batching: str) -> None:
         assert rows is not None
         assert len(rows) == len(part)
     assert [release.name for release in transcript] == [f"step{t}/mean" for t in (1, 2, 3, 4)]
-
-
-BAD = [
-    ({"steps": 0}, "steps = 0"),
-    ({"steps": 2.5}, "steps = 2.5"),
-    ({"learning_rate": 0.0}, "learning_rate"),
-    ({"learning_rate": float("nan")}, "learning_rate"),
-    ({"batching": "some"}, "batching"),
-    ({"start": [2.0, 0.0]}, r"start = \[2. 0.\]: must lie in the domain"),
-    ({"start": [0.0]}, "start: has 1 entries"),
-    ({"loss": "affine"}, "data: has 3 columns; must have 2"),
-    ({"loss": "nonsense"}, "loss"),
-    ({"batching": "disjoint", "steps": 7}, "steps = 7: leaves 0 of 6 records"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), BAD, ids=[message for _, message in BAD])
-def test_what_is_refused_before_anything_is_released(change: dict[str, object], message: str) -> None:
-    channel = Channel.sampling(np.random.default_rng(0))
-    given = {
-        "loss": "squared",
-        "domain": Ball(np.zeros(2), 1.0),
-        "estimator": exact,
-        "steps": 2,
-        "learning_rate": 0.1,
-        **change,
-    }
-    with pytest.raises(InputError, match=message):
-        sco_framework(np.ones((6, 3)), channel, **given)  # type: ignore[arg-type]
-    assert len(channel.transcript()) == 0
 
 
 @pytest.mark.parametrize(
