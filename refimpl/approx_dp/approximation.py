@@ -12,11 +12,10 @@ refused: n is too small.  η = min(γ_l, 4/α), so that η_1 ≤ 1/α (the paper
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp import localised
@@ -32,7 +31,7 @@ from refimpl.approx_dp.localised import (
     tuned_phases,
     warn_if_refuted,
 )
-from refimpl.approx_dp.problem import Problem, prepare
+from refimpl.approx_dp.problem import Problem, prepare, with_quiet
 from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
 from refimpl.domains import Domain
@@ -121,17 +120,14 @@ def published_stages(
     horizon: float | None = None,
 ) -> tuple[Stage, ...]:
     """Lines 1 and 3: m = ⌊½log₂(2n/log₂n)⌋ − 1 parts of ⌊n/m⌋ records, R_l = R_0/2^l, R_0 = `radius`."""
-    n, radius = whole("n", n, least=4), positive("radius", radius)
+    n = whole("n", n, least=4)
     count = math.floor(math.log2(2 * n / math.log2(n)) / 2) - 1
     if count < 1:
         raise InputError(f"n = {n}: is too small; Algorithm 4 has m = ⌊½log₂(2n/log₂n)⌋ − 1 = {count} parts")
-    size = n // count
-    claim = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    law = {"dimension": dimension, "lipschitz": lipschitz, "moment_bound": moment_bound, "moment_order": moment_order}
-    return tuple(
-        Stage(size, around_, _phases(size, around_, law, claim, smoothness, failure, exponent, horizon))
-        for around_ in (radius / 2**i for i in range(count))
-    )
+    law: dict[str, Any] = {"dimension": dimension, "moment_bound": moment_bound, "moment_order": moment_order}
+    law |= {"lipschitz": lipschitz, "epsilon": epsilon, "delta": delta, "rho": rho}
+    how: dict[str, Any] = {"smoothness": smoothness, "failure": failure, "exponent": exponent, "horizon": horizon}
+    return halving([n // count] * count, radius, lambda size, r: published_within(size, r, law, **how), balls=True)
 
 
 def tuned_stages(
@@ -149,43 +145,26 @@ def tuned_stages(
     steps: int = 200,
 ) -> tuple[Stage, ...]:
     """Few parts of equal size, halving balls, and `localised.tuned_phases` in each: data-independent, same privacy."""
-    size, radius = whole("n", n, least=1) // whole("count", count, least=1), positive("radius", radius)
-    law: dict[str, Any] = {
-        "dimension": dimension,
-        "smoothness": smoothness,
-        "moment_bound": moment_bound,
-        "moment_order": moment_order,
-    }
-    return tuple(
-        Stage(
-            size,
-            around_,
-            tuned_phases(size, diameter=2 * around_, epsilon=epsilon, delta=delta, rho=rho, steps=steps, **law),
-        )
-        for around_ in (radius / 2**i for i in range(count))
-    )
+    size = whole("n", n, least=1) // whole("count", count, least=1)
+    law: dict[str, Any] = {"dimension": dimension, "smoothness": smoothness, "moment_bound": moment_bound}
+    law |= {"moment_order": moment_order, "epsilon": epsilon, "delta": delta, "rho": rho, "steps": steps}
+    return halving([size] * count, radius, lambda size, r: tuned_phases(size, diameter=2 * r, **law), balls=True)
 
 
-def _phases(
-    size: int,
-    radius: float,
-    law: dict[str, Any],
-    claim: dict[str, Any],
-    smoothness: float,
-    failure: float,
-    exponent: float,
-    horizon: float | None,
-    outer: float | None = None,
+def halving(
+    sizes: Sequence[int], radius: float, phases: Callable[[int, float], tuple[Phase, ...]], *, balls: bool
+) -> tuple[Stage, ...]:
+    """Stages of these sizes with R_l = R_0/2^l, which is the radius of a ball or tells the phases only."""
+    radii = [positive("radius", radius) / 2**i for i in range(len(sizes))]
+    return tuple(Stage(size, r if balls else None, phases(size, r)) for size, r in zip(sizes, radii, strict=True))
+
+
+def published_within(
+    size: int, radius: float, law: dict[str, Any], *, exponent: float, horizon: float | None, **how: Any
 ) -> tuple[Phase, ...]:
-    extra: dict[str, Any] = {
-        "radius": radius,
-        "smoothness": smoothness,
-        "failure": failure,
-        "exponent": exponent,
-        "outer": outer,
-    }
-    step = published_step(size, **law, **extra, **claim)
-    return published_phases(size, **law, step=step, exponent=exponent, horizon=horizon, **claim)
+    """LNC-GM's phases with the step of that radius."""
+    step = published_step(size, radius=radius, exponent=exponent, **law, **how)
+    return published_phases(size, step=step, exponent=exponent, horizon=horizon, **law)
 
 
 def worst_neighbours(
@@ -193,6 +172,4 @@ def worst_neighbours(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of LNC-GM in the first part, the others quiet."""
     first = stages[0]
-    quiet = np.zeros((n - first.size, d))
-    for rows, neighbour in localised.worst_neighbours(first.size, d, loss=loss, phases=first.phases):
-        yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
+    return with_quiet(localised.worst_neighbours(first.size, d, loss=loss, phases=first.phases), n)

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp import accelerated
 from refimpl.approx_dp.accelerated import calibration, privacy, published_parameters, run_batches
 from refimpl.approx_dp.budget import warn_if_weak
 from refimpl.approx_dp.iterated import part_sizes
-from refimpl.approx_dp.problem import prepare
+from refimpl.approx_dp.problem import prepare, with_quiet
 from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
 from refimpl.claims import ZCDP
@@ -103,7 +102,4 @@ def published_parts(n: int, *, theta_bar: float, noise: str = "record", **law: A
 
 def worst_neighbours(n: int, d: int, *, parts: Sequence[Part], **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of Algorithm 6 in the first part, the others quiet."""
-    first = parts[0]
-    quiet = np.zeros((n - first.size, d))
-    for rows, neighbour in accelerated.worst_neighbours(first.size, d, clip=first.clip):
-        yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
+    return with_quiet(accelerated.worst_neighbours(parts[0].size, d, clip=parts[0].clip), n)

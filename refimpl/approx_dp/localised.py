@@ -31,7 +31,7 @@ from refimpl.approx_dp import descent
 from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, warn_if_weak
 from refimpl.approx_dp.descent import check_step, descend, sensitivity, turning_records
 from refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped
-from refimpl.approx_dp.problem import Problem, prepare
+from refimpl.approx_dp.problem import Problem, prepare, with_quiet
 from refimpl.approx_dp.public import high_order, positives
 from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
@@ -242,11 +242,8 @@ def worst_neighbours(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of Algorithm 2 in the first batch, the others quiet."""
     first = phases[0]
-    quiet = np.zeros((n - first.size, d))
-    if quiet.shape[1] and loss in ("logistic", "hinge"):
-        quiet[:, -1] = 1.0
-    for rows, neighbour in descent.worst_neighbours(first.size, d, loss=loss, clip=first.clip, weight=first.weight):
-        yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
+    pairs = descent.worst_neighbours(first.size, d, loss=loss, clip=first.clip, weight=first.weight)
+    return with_quiet(pairs, n, last=float(loss in ("logistic", "hinge")))
 
 
 def counterexample(n: int = 64) -> dict[str, Any]:

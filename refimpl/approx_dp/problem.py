@@ -100,3 +100,17 @@ def with_gradients(
         return data
 
     return ((records(first), records(second)) for first, second in pairs)
+
+
+def with_quiet(
+    pairs: Iterable[tuple[FloatArray, FloatArray]], n: int, *, last: float = 0.0
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """For checks: filled up to n records with zeros, and that in their last column."""
+
+    def filled(rows: FloatArray) -> FloatArray:
+        data = np.zeros((n, rows.shape[1]))
+        data[:, -1] = last
+        data[: len(rows)] = rows
+        return data
+
+    return ((filled(first), filled(second)) for first, second in pairs)

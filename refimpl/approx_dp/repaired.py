@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, twice, warn_if_weak
 from refimpl.approx_dp.localised import Phase
-from refimpl.approx_dp.problem import prepare
+from refimpl.approx_dp.problem import prepare, with_quiet
 from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import L2, Channel
 from refimpl.domains import Domain
@@ -72,6 +71,4 @@ def privacy(*, epsilon: float | None = None, delta: float | None = None, rho: fl
 
 def worst_neighbours(n: int, d: int, *, phases: Sequence[Phase], **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of single output perturbation in the first batch, the others quiet."""
-    quiet = np.zeros((n - phases[0].size, d))
-    for rows, neighbour in single.worst_neighbours(phases[0].size, d, lipschitz=phases[0].clip):
-        yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
+    return with_quiet(single.worst_neighbours(phases[0].size, d, lipschitz=phases[0].clip), n)
