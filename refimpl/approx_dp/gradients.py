@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from refimpl.domains import Ball, Box, Domain, Localised
+from refimpl.extension.certificate import LARGEST_RECORD
 from refimpl.losses import L4, AnyLoss, GlmLoss, Quadratic, RecordQuadratic, Ridge, _product, _row_norms
 from refimpl.validation import FloatArray
 
@@ -37,30 +38,41 @@ def is_monotone_when_clipped(loss: AnyLoss, dimension: int) -> bool:
 def gradient_tables(loss: AnyLoss, rows: FloatArray, *, repeated: bool = True) -> Tables:
     """(w, batch) ↦ ∇ℓ(w, x_i) in row i, to the last bit as the loss has it; what is beyond the floats counts as ±1e300.
 
-    If it is `repeated` for the same records, a generalised linear loss in few dimensions keeps its features by columns, as the
-    table is then: long columns are several times faster than short rows, here and for estimators.  The next table overwrites it.
+    Of a generalised linear loss in few dimensions the table is kept by columns, which the next table overwrites: long columns are
+    several times faster than short rows.  Where it is `repeated` for the same records so are their features.
     """
     base, weight = _unpenalised(loss), loss.weight if isinstance(loss, Ridge) else 0.0
-    if not repeated or isinstance(base, Quadratic | RecordQuadratic) or rows.shape[1] > NARROW:
+    if isinstance(base, Quadratic | RecordQuadratic) or rows.shape[1] > NARROW:
         return lambda w, batch: _representable(loss.gradients(w, rows[batch.start : batch.stop]))
     features, targets = base.split(rows)
     signs = targets if base.target == "label" else np.ones(len(rows))
-    columns, space = np.empty(features.shape[::-1]), np.empty(features.shape[::-1])
-    for start in range(0, len(rows), 256):  # blocks that fit in the cache
-        columns[:, start : start + 256] = features[start : start + 256].T
-    largest = max(columns.max(), -columns.min())
+    columns, space = _by_columns(features) if repeated else features.T, np.empty(features.shape[::-1])
 
     def table(w: FloatArray, batch: range) -> FloatArray:
         part = slice(batch.start, batch.stop)
         slopes = signs[part] * base.dphi(signs[part] * _product(features[part], w), targets[part])
-        if not max(slopes.max(), -slopes.min()) < HUGE / max(largest, 1.0):
+        if not max(slopes.max(), -slopes.min()) < HUGE / LARGEST_RECORD:
             return _representable(loss.gradients(w, rows[part]))
-        found = np.multiply(columns[:, part], slopes, out=space[:, : len(batch)])
+        found = space[:, : len(batch)]
+        for block in _blocks(len(batch)) if not repeated else [slice(None)]:
+            np.multiply(columns[:, part][:, block], slopes[block], out=found[:, block])
         if weight:
             found += weight * w[:, np.newaxis]
         return found.T
 
     return table
+
+
+def _by_columns(rows: FloatArray) -> FloatArray:
+    columns = np.empty(rows.shape[::-1])
+    for block in _blocks(len(rows)):
+        columns[:, block] = rows[block].T
+    return columns
+
+
+def _blocks(records: int) -> list[slice]:
+    """Few enough rows to turn them over in a core's cache."""
+    return [slice(start, start + 256) for start in range(0, records, 256)]
 
 
 def _representable(gradients: FloatArray) -> FloatArray:

@@ -42,7 +42,7 @@ def projected_steps(
 
 
 def tables_for(problem: Problem, batches: Sequence[range]) -> Tables:
-    return gradient_tables(problem.loss, problem.rows, repeated=sum(map(len, batches)) > 2 * len(problem.rows))
+    return gradient_tables(problem.loss, problem.rows, repeated=sum(map(len, batches)) > 3 * len(problem.rows))
 
 
 def batches_of(records: int, steps: int, *, disjoint: bool, equal: bool = False, least: int = 1) -> list[range]:

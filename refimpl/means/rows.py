@@ -6,7 +6,7 @@ import numpy as np
 
 from refimpl.validation import FloatArray
 
-_BLOCK = 1 << 16  # entries handled at a time by the operations that need a temporary: fits in a core's cache
+_BLOCK = 1 << 17  # entries handled at a time by the operations that need temporaries: new memory costs more than the work
 
 
 def clip_weights(data: FloatArray, clip: float) -> FloatArray:
@@ -28,7 +28,7 @@ def clipped_mean_of(data: FloatArray, clip: float) -> FloatArray:
 
 
 def blocks(data: FloatArray) -> list[slice]:
-    """Consecutive rows, few enough at a time for a temporary of their size to stay in cache."""
+    """Consecutive rows, few enough at a time for temporaries of their size to be reused."""
     step = max(1, _BLOCK // data.shape[1])
     return [slice(start, start + step) for start in range(0, len(data), step)]
 

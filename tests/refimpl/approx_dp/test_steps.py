@@ -92,6 +92,7 @@ def test_tables_are_the_gradients_of_the_loss_to_the_last_bit(name: str, d: int)
     rng = np.random.default_rng(d)
     rows, w = np.abs(rng.standard_t(2, size=(700, loss.columns(d)))), rng.standard_normal(d)
     rows[:, -1] = np.sign(rng.standard_normal(700)) if "logistic" in name else rows[:, -1]
-    tables = gradient_tables(loss, rows)
-    for batch in (range(700), range(30, 417), range(699, 700)):
-        assert np.array_equal(tables(w, batch), loss.gradients(w, rows[batch.start : batch.stop]))
+    for repeated in (True, False):
+        tables = gradient_tables(loss, rows, repeated=repeated)
+        for batch in (range(700), range(30, 417), range(699, 700)):
+            assert np.array_equal(tables(w, batch), loss.gradients(w, rows[batch.start : batch.stop]))
