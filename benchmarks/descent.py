@@ -4,9 +4,10 @@
     python benchmarks/descent.py thresholding [--runs 100] [--json FILE]
     python benchmarks/descent.py rates [--runs 20] [--json FILE]
 
-`speed`: a step's time as a multiple of the time of the per-record gradients it needs (the checks of the data, once per run, left
-out), and the time of a run, for squared loss with
-n = 10⁴ records in d = 20 dimensions (P3.A5: d = 2000, s* = 5) at ε = 1, δ = 10⁻⁵.
+`speed`: for all optimisers, at their tuned presets, the time of a run and that of a step as a multiple of the time of the
+per-record gradients it needs, `loss.gradients` (the checks of the data, once per run, left out): squared loss, n = 10⁴ records in
+d = 20 dimensions (P3.A5: d = 2000, s* = 5), ε = 1, δ = 10⁻⁵.  Rows without a multiple make no gradient steps of a number that is
+known beforehand.
 
 `thresholding` (P3 Remark 2): P3's medians of means set entries beyond τ to 0, those of Kamath, Liu and Zhang (2022) set them to ±τ.
 Both have the same sensitivity, hence the same noise.  Root mean square errors of three steps on disjoint batches of losses
@@ -22,13 +23,30 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
-from refimpl.approx_dp import dp_sco, median_descent, private_gradient_descent, sparse, sparse_optimisation
+from refimpl import approx_dp
+from refimpl.approx_dp import (
+    accelerated,
+    approximation,
+    dp_sco,
+    iterated,
+    iterated_accelerated,
+    localised,
+    median_descent,
+    private_gradient_descent,
+    sample_aggregate,
+    sgd,
+    soft_descent,
+    sparse,
+    sparse_optimisation,
+    trimmed_descent,
+)
 from refimpl.approx_dp.framework import sco_framework
 from refimpl.approx_dp.mean_descent import published_parameters, tuned_parameters
 from refimpl.channel import Channel, run
@@ -43,90 +61,167 @@ TAUS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 def seconds(call: Callable[[], Any], repeats: int) -> float:
-    """The least processor time of several runs."""
+    """The least processor time of several runs, fewer of long ones."""
     best = math.inf
-    for _ in range(repeats):
+    for number in range(repeats):
+        if number * best > 1:
+            break
         start = time.process_time()
         call()
         best = min(best, time.process_time() - start)
     return best
 
 
-def speed() -> list[dict[str, Any]]:
-    rng, n, d = np.random.default_rng(0), 10_000, 20
+Work = list[tuple[int, int]]  # (steps, records of each)
+Subject = tuple[str, str, Any, dict[str, Any], Work]
+
+
+def subjects(n: int, d: int) -> Iterator[Subject]:
+    """The rows of the table: id, what it is, function, parameters, and the gradients that it needs."""
+    claim: dict[str, Any] = PRIVATE
+    smooth: dict[str, Any] = {"dimension": d, "smoothness": 60.0, "moment_bound": 3.0, "moment_order": 4.0, **claim}
+    risk: dict[str, Any] = {"dimension": d, "diameter": 2.0, "moment_bound": 3.0, **claim}
+    central: dict[str, Any] = {**risk, "smoothness": 1.0, "moment_order": 4.0, "noise": "central"}
+
+    def of_phases(phases: Iterable[Any]) -> Work:
+        return [(phase.steps, phase.size) for phase in phases]
+
+    phases = localised.tuned_phases(n, diameter=2.0, **smooth)
+    yield "P0.A3", "tuned", approx_dp.lnc_gm, {"phases": phases, "smoothness": 60.0}, of_phases(phases)
+    for name, function, stages in (
+        ("P0.A4", approx_dp.private_stochastic_approximation, approximation.tuned_stages(n, radius=1.0, **smooth)),
+        ("P0.A5", approx_dp.iterated_lnc_gm, iterated.tuned_stages(n, theta_bar=2.0, radius=1.0, **smooth)),
+    ):
+        work = [one for stage in stages for one in of_phases(stage.phases)]
+        yield name, "tuned", function, {"stages": stages, "smoothness": 60.0}, work
+    chosen = accelerated.published_parameters(n, **central)
+    yield "P0.A6", "central noise", approx_dp.pnca_sgd, chosen, [(chosen["steps"], n // chosen["steps"])]
+    parts = iterated_accelerated.published_parts(n, theta_bar=2.0, **central)
+    work = [(part.steps, part.size // part.steps) for part in parts]
+    yield "P0.A7", "central noise", approx_dp.iterated_pnca_sgd, {"parts": parts, "noise": "central"}, work
+    chosen = sgd.tuned_parameters(n, **risk)
+    yield "P0.B", "tuned", approx_dp.dp_sgd, chosen, [(chosen["steps"], chosen["batch"])]
+    yield "P0.R3", "tuned, certified", approx_dp.localised_extension, {"phases": phases}, []
+
+    chosen = sample_aggregate.tuned_parameters(n, d, **claim, diameter=2.0, spread=math.sqrt(3 * d))
+    yield "P1.A1", f"tuned, {chosen['blocks']} blocks", approx_dp.sample_and_aggregate, chosen, []
+    chosen = {**trimmed_descent.tuned_parameters(n, curvature_upper=1.0), "lower": -5.0, "upper": 5.0}
+    yield "P1.A3", "tuned", approx_dp.trimmed_mean_descent, chosen, [(chosen["steps"], n)]
+    chosen = {**chosen, **trimmed_descent.experiment_parameters(n), "steps": 20}
+    yield "P1.A3", "the paper's experiments", approx_dp.trimmed_mean_descent, chosen, [(20, n)]
+    for sampling in ("full", "disjoint"):
+        chosen = soft_descent.tuned_parameters(n, d, **claim, curvature_upper=1.0, second_moment=5.0, sampling=sampling)
+        size = n if sampling == "full" else n // chosen["steps"]
+        yield "P1.A4", f"tuned, {sampling}", approx_dp.soft_truncation_descent, chosen, [(chosen["steps"], size)]
+    for mean in ("trimmed", "soft"):
+        given = {"mean": mean, "steps": 30, "step_size": 0.5}
+        yield "P1 C", f"{mean}, not private", _without_channel(approx_dp.robust_gradient_descent), given, [(30, n)]
+
     moments = {"moment_order": 2.0, "moment_bound": 3.0}
-    public = {**PRIVATE, **moments, "smoothness": 1.0}
-    strong = {"epsilon": 1.0, **moments, "strong_convexity": 1.0, "smoothness": 1.0}
-    subjects: list[tuple[str, str, Any, dict[str, Any]]] = [
-        ("P2.A1", "clipping, published", private_gradient_descent, published_parameters(n, d, **public).keywords()),
-        ("P2.A1", "clipping, tuned", private_gradient_descent, tuned_parameters(n, d, **public, diameter=2.0).keywords()),
+    public = {**claim, **moments, "smoothness": 1.0}
+    of_means = published_parameters(n, d, **public).keywords()
+    yield "P2.A1", "clipping, published", private_gradient_descent, of_means, [(of_means["steps"], n)]
+    for estimator in ("clipping", "updating"):
+        of_means = tuned_parameters(n, d, **public, diameter=2.0, estimator=estimator).keywords()
+        yield "P2.A1", f"{estimator}, tuned", private_gradient_descent, of_means, [(of_means["steps"], n)]
+
+    law = {"epsilon": claim["epsilon"], "moment_order": 2.0}
+    for name, of_medians in (
+        ("convex, published", median_descent.published_convex(n, d, **law, gradient_bound=1.0, diameter=2.0)),
         (
-            "P2.A1",
-            "updating, tuned",
-            private_gradient_descent,
-            tuned_parameters(n, d, **public, diameter=2.0, estimator="updating").keywords(),
+            "strong, published",
+            median_descent.published_strong(n, d, **law, moment_bound=3.0, strong_convexity=1.0, smoothness=1.0),
         ),
-        (
-            "P3.A2",
-            "convex, published",
-            dp_sco,
-            median_descent.published_convex(
-                n, d, epsilon=1.0, moment_order=2.0, gradient_bound=1.0, diameter=2.0
-            ).keywords(),
-        ),
-        ("P3.A2", "strong, published", dp_sco, median_descent.published_strong(n, d, **strong).keywords()),
-        *(
-            (
-                "P3.A2",
-                f"{name}, tuned",
-                dp_sco,
-                median_descent.tuned_parameters(n, d, **public, diameter=2.0, convexity=name).keywords(),
-            )
-            for name in ("convex", "strong")
-        ),
-    ]
-    features = rng.standard_t(3, size=(n, d))
-    data = np.column_stack([features, features @ np.full(d, 0.1) + rng.standard_t(3, size=n)])
-    rows = [_cost(*subject, data, {"domain": "ball:1"}) for subject in subjects]
+        ("convex, tuned", median_descent.tuned_parameters(n, d, **public, diameter=2.0, convexity="convex")),
+        ("strong, tuned", median_descent.tuned_parameters(n, d, **public, diameter=2.0, convexity="strong")),
+    ):
+        size = n // of_medians.steps if of_medians.convexity == "strong" else n
+        yield "P3.A2", name, dp_sco, of_medians.keywords(), [(of_medians.steps, size)]
+
+
+def speed(only: str = "") -> list[dict[str, Any]]:
+    rng, n, d = np.random.default_rng(0), 10_000, 20
+    features = rng.standard_normal((n, d))
+    data = np.column_stack([features, features @ np.full(d, 0.2) + rng.standard_t(3, size=n) / 2])
+    rows = [_cost(subject, data, {"domain": "ball:1"}) for subject in subjects(n, d) if subject[0].startswith(only)]
     chosen = sparse.tuned_parameters(
         n, 2000, **PRIVATE, true_sparsity=5, moment_order=1.5, moment_bound=2.0, smoothness=1.0
     ).keywords()
     wide = rng.standard_normal((n, 2000))
     data = np.column_stack([wide, wide[:, :5].sum(axis=1) + rng.standard_t(2.5, size=n)])
-    rows += [
-        _cost("P3.A5", f"d = 2000, s* = 5, {steps} steps", sparse_optimisation, {**chosen, "steps": steps}, data, {})
-        for steps in (1, 10)
-    ]
+    for steps in (1, 10):
+        what, given = f"d = 2000, s* = 5, {steps} steps", {**chosen, "steps": steps}
+        rows.append(_cost(("P3.A5", what, sparse_optimisation, given, [(steps, n // steps)]), data, {}))
+    rows.append(_primitives(n, d))
     return rows
 
 
-def _cost(
-    name: str, what: str, function: Any, chosen: dict[str, Any], data: np.ndarray, extra: dict[str, Any]
-) -> dict[str, Any]:
-    loss, steps = Squared(), chosen["steps"]
-    whole = chosen.get("convexity") != "strong" and name != "P3.A5"
-    batch = data if whole else data[: len(data) // steps]
-    start = np.zeros(data.shape[1] - 1)
+def _without_channel(function: Any) -> Any:
+    def mechanism(data: np.ndarray, _: Channel, **given: Any) -> Any:
+        return function(data, **{name: value for name, value in given.items() if name not in PRIVATE})
 
-    def passes() -> None:  # one after the other: tables kept alive together would cost page faults that a step does not have
-        for _ in range(10):
-            loss.gradients(start, batch)
+    return mechanism
+
+
+def _cost(subject: Subject, data: np.ndarray, extra: dict[str, Any]) -> dict[str, Any]:
+    name, what, function, chosen, work = subject
+    loss, start = Squared(), np.zeros(data.shape[1] - 1)
+
+    def passes(size: int) -> float:
+        def some() -> (
+            None
+        ):  # one after the other: tables kept alive together would cost page faults that a step does not have
+            for _ in range(10):
+                loss.gradients(start, data[:size])
+
+        return seconds(some, 15) / 10
 
     def checks() -> None:  # once per run
         table(data)
         loss.split(data)
 
-    gradients, setup = seconds(passes, 9) / 10, seconds(checks, 5)
-    total = seconds(lambda: run(function, data, np.random.default_rng(0), loss=loss, **PRIVATE, **extra, **chosen), 5)
+    def once() -> np.ndarray:
+        return run(function, data, np.random.default_rng(0), loss=loss, **PRIVATE, **extra, **chosen)[0]
+
+    needed = sum(steps * passes(size) for steps, size in work)
+    total, setup = seconds(once, 25), seconds(checks, 9)
     row = {
         "id": name,
         "what": what,
-        "steps": steps,
+        "steps": sum(steps for steps, _ in work) or None,
         "seconds": round(total, 3),
-        "step_over_gradients": round((total - setup) / steps / gradients, 2),
+        "step_over_gradients": round((total - setup) / needed, 2) if work else None,
+        "risk_left": round(loss.mean_value(once(), data) / loss.mean_value(start, data), 3),
     }
-    print(f"{name}  {what:32} {steps:4} steps  {total:7.3f} s   a step {row['step_over_gradients']:7.2f} × its gradients")
+    step = f"a step {row['step_over_gradients']:6.2f} × its gradients" if work else " " * 28
+    print(
+        f"{name:6} {what:26} {row['steps'] or '':5} steps {total:7.3f} s  {step}  {row['risk_left']:.3f} of the risk at 0 left"
+    )
     return row
+
+
+def _primitives(n: int, d: int) -> dict[str, Any]:
+    """What cannot be avoided, in the same unit: both order statistics of every column, one error function of every entry."""
+    loss, rng = Squared(), np.random.default_rng(1)
+    data = rng.standard_normal((n, d + 1))
+    entries = loss.gradients(np.zeros(d), data)
+    columns, m = np.ascontiguousarray(entries.T), n // 4
+
+    def order_statistics() -> None:
+        parts = np.array(columns)
+        parts.partition(m, axis=1)
+        parts[:, m + 1 :].partition(n - 2 * m - 2, axis=1)
+
+    one = seconds(lambda: [loss.gradients(np.zeros(d), data) for _ in range(10)], 9) / 10
+    calls: dict[str, Callable[[], Any]] = {
+        "two order statistics": order_statistics,
+        "sort": lambda: np.sort(columns, axis=1),
+        "ndtr": lambda: ndtr(entries),
+        "exp": lambda: np.exp(entries),
+    }
+    found = {what: round(seconds(call, 9) / one, 2) for what, call in calls.items()}
+    print("of all entries, in passes over the gradients:", ", ".join(f"{what} {cost}" for what, cost in found.items()))
+    return {"id": "primitives", "over_gradients": found}
 
 
 def clamped(rows: np.ndarray, channel: Channel, *, truncation: float, **parameters: Any) -> np.ndarray:

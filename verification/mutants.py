@@ -46,7 +46,7 @@ def _calibration(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
 
 
 def _steps(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
-    return Mutant(identifier, name, "privacy", edits, "refimpl.approx_dp.gradient_steps")
+    return Mutant(identifier, name, "privacy", edits, _STEPS)
 
 
 def _utility(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
@@ -91,14 +91,15 @@ _P4_STEPS = """point = problem.anchor
 _P4_SUBSTITUTE = """found = minimise(problem, accuracy)
     return found.point if found.stage == "newton" else problem.anchor"""
 
-_FRAMEWORK = "refimpl.approx_dp.framework"
+_STEPS = "refimpl.approx_dp.steps"
 _CLIPPING = "refimpl.means.simple_clipping"
 _MEDIANS = "refimpl.means.median_of_means"
 _PEELING = "refimpl.means.peeling"
-_RATE = "points[-1] - self.learning_rate * estimate"
-_RATE_FROM_DATA = (_RATE, "points[-1] - self.learning_rate * (1 + abs(rows).max()) * estimate")
-_ALL_RECORDS = ("rows[batch.start : batch.stop])\n            estimate", "rows)\n            estimate")
-_GRADIENT_ADDED = (_RATE, "points[-1] - self.learning_rate * (estimate + gradients.mean(axis=0))")
+_RATE = "points[-1] - length * estimate"
+_RATE_FROM_DATA = (_RATE, "points[-1] - length * (1 + abs(problem.rows).max()) * estimate")
+_ALL_RECORDS = ("tables(points[-1], batch)", "tables(points[-1], range(len(problem.rows)))")
+_GRADIENT_ADDED = (_RATE, "points[-1] - length * (estimate + gradients.mean(axis=0))")
+_OVERLAPPING = ("range(end - size, end)", "range(size)")
 
 
 def _below(identifier: str, kind: MutantClass, module: str, mutants: Iterable[Mutant]) -> Iterator[Mutant]:
@@ -129,18 +130,18 @@ _P1A3_MEAN = (
     _privacy(
         "P1.A3.mean",
         "clamp skipped",
-        ("return min(max(mean, lower), upper), bound", "return mean, bound"),
-        ("np.clip(column, lower, upper, out=column)", "pass"),
+        ("return np.clip(means, lower, upper), bounds", "return means, bounds"),
+        ("np.clip(columns, lower, upper, out=columns)", "pass"),
     ),
     _privacy(
         "P1.A3.mean",
         "trimming skipped",
-        ("mean = _mean(column[trim : n - trim])", "mean = _mean(column)"),
+        ("rows = columns[:, m : n - m]", "rows = columns"),
     ),
     _privacy(
         "P1.A3.mean",
         "sensitivity halved",
-        ("return min(max(mean, lower), upper), bound", "return min(max(mean, lower), upper), bound / 2"),
+        ("return np.clip(means, lower, upper), bounds", "return np.clip(means, lower, upper), bounds / 2"),
     ),
     _privacy("P1.A3.mean", "variance for deviation", (_P1A3_NOISE, "law = LLN(centre, (bound / shrink) ** 2 / 100, sigma)")),
     _privacy(
@@ -149,10 +150,8 @@ _P1A3_MEAN = (
     _privacy(
         "P1.A3.mean",
         "data-dependent scale: local for smooth sensitivity",
-        (
-            "return min(max(mean, lower), upper), bound",
-            "return min(max(mean, lower), upper), max(high[1] - low[-1], high[0] - low[-2]) / (n - 2 * trim) + 1e-9",
-        ),
+        ("decay = np.exp(-rate * np.arange(w.shape[1]))", "decay = np.equal(0, np.arange(w.shape[1]))"),
+        ("return np.asarray(np.maximum(found, max(end, _FLOOR * width)))", "return found + 1e-9"),
     ),
     _privacy(
         "P1.A3.mean",
@@ -170,14 +169,14 @@ _P1A4_MEAN = (
     _privacy(
         "P1.A4.mean",
         "truncation skipped",
-        ("total += smoothed_influence(a, beta)", "total += a"),
+        ("column_sums(smoothed_influence(a, beta))", "a.sum(axis=0)"),
     ),
     _privacy(
         "P1.A4.mean",
         "cubic without its correction",
-        ("value[~far] = close * (1 - spread**2 / 2) - close**3 / 6 + correction(close, spread)", "value[~far] = 0"),
+        ("+ correction(close, spread)", ""),
         ("value[far] = _by_quadrature(a[far], beta)", "value[far] = a[far] - a[far] ** 3 / 6"),
-        ("np.minimum(value, PLATEAU, out=value)", ""),
+        ("return np.minimum(value, PLATEAU)", "return value"),
     ),
     _privacy("P1.A4.mean", "C/n for 2C/n", ("LInf(2 * PLATEAU * scale / n)", "LInf(PLATEAU * scale / n)")),
     _privacy(
@@ -255,11 +254,7 @@ _OF_MEANS: tuple[Mutant, ...] = (
         _P0_BUDGET,
         (_P0_CONCENTRATED, "return sensitivity**2 / (2 * spend.rho) / 100"),
     ),
-    _privacy(
-        "P0.A3",
-        "budget of every phase for all records: batches overlap",
-        ("batch = range(end - phase.size, end)", "batch = range(phase.size)"),
-    ),
+    _steps("P0.A3", "budget of every phase for all records: batches overlap", _OVERLAPPING),
     _privacy("P0.A3", "every batch sees all records", ("records = rows[batch.start : batch.stop]", "records = rows")),
     _privacy("P0.A3", "clip from the data", ("clip=phase.clip, domain", "clip=1 + float(abs(records).max()), domain")),
     _privacy(
@@ -315,8 +310,8 @@ _OF_MEANS: tuple[Mutant, ...] = (
         "privacy",
         "budget of every stage for all records: parts overlap",
         _P0_STAGED,
-        _P0_APPROXIMATION,
-        ("part = range(end - stage.size, end)", "part = range(stage.size)"),
+        _STEPS,
+        _OVERLAPPING,
     ),
     *_p0(
         "privacy",
@@ -370,11 +365,7 @@ _OF_MEANS: tuple[Mutant, ...] = (
         (_P0_BATCH, "Gaussian(0 * query, calibrated.scale)"),
         ("slope = noisy.reshape", "slope = (query + noisy).reshape"),
     ),
-    _privacy(
-        "P0.A7",
-        "budget of every part for all records: parts overlap",
-        ("members = range(end - part.size, end)", "members = range(part.size)"),
-    ),
+    _steps("P0.A7", "budget of every part for all records: parts overlap", _OVERLAPPING),
     *_p0("calibration", "noise doubled", ("P0.A7",), _P0_ACCELERATED, (_P0_BATCH, "Gaussian(query, calibrated.scale * 2)")),
     # P0.A6
     _privacy("P0.A6", "noise halved", ("Gaussian(query, calibrated.scale)", "Gaussian(query, calibrated.scale / 2)")),
@@ -464,11 +455,7 @@ _OF_MEANS: tuple[Mutant, ...] = (
     _privacy(
         "P0.R3", "C/n for 2C/n", ("problem.sensitivity_upper(phase.size)", "problem.sensitivity_upper(2 * phase.size)")
     ),
-    _privacy(
-        "P0.R3",
-        "budget of every phase for all records: batches overlap",
-        ("batch = range(end - phase.size, end)", "batch = range(phase.size)"),
-    ),
+    _steps("P0.R3", "budget of every phase for all records: batches overlap", _OVERLAPPING),
     _privacy("P0.R3", "every batch sees all records", ("records = rows[batch.start : batch.stop]", "records = rows")),
     _privacy(
         "P0.R3",
@@ -654,21 +641,21 @@ MUTANTS: tuple[Mutant, ...] = (
         mutant
         for identifier in ("P1.A3", "P1.A4")
         for mutant in (
-            _privacy(identifier, "budget not split over steps", ('iterations=steps if sampling == "full" else 1,', "")),
-            _steps(identifier, "batches overlap", ("range(size * t, size * (t + 1))", "range(size)")),
-            _steps(identifier, "every batch sees all records", ("task.rows[use.start : use.stop]", "task.rows")),
+            _steps(identifier, "budget not split over steps", ("iterations=1 if disjoint else steps,", "iterations=1,")),
+            _steps(identifier, "batches overlap", ("range(*pair)", "range(pair[1] - pair[0])")),
+            _steps(identifier, "every batch sees all records", _ALL_RECORDS),
             _steps(
                 identifier,
                 "start from the data",
                 (
-                    "point, total = task.start,",
-                    "point, total = task.domain.project(np.resize(task.rows[0], len(task.start))),",
+                    "points, tables = [problem.start],",
+                    "points, tables = [problem.domain.project(np.resize(problem.rows[0], len(problem.start)))],",
                 ),
             ),
             _steps(
                 identifier,
                 "step size from the data",
-                ("length = step_size /", "step_size = step_size / (1 + abs(gradients[0, 0]))\n        length = step_size /"),
+                (_RATE, "points[-1] - length / (1 + abs(gradients[0, 0])) * estimate"),
             ),
         )
     ),
@@ -693,23 +680,23 @@ MUTANTS: tuple[Mutant, ...] = (
         ("(1 + 2 * math.sqrt(math.log(1 / delta))) ** 2", "(1 + math.sqrt(math.log(1 / delta))) ** 2"),
     ),
     _calibration("P2.A1", "δ₀ = δ", ("delta=share.delta,\n            clip", "delta=delta,\n            clip")),
-    Mutant("P2.A1", "step length from the data", "privacy", (_RATE_FROM_DATA,), _FRAMEWORK),
-    Mutant("P2.A1", "exact gradient added", "privacy", (_GRADIENT_ADDED,), _FRAMEWORK),
+    Mutant("P2.A1", "step length from the data", "privacy", (_RATE_FROM_DATA,), _STEPS),
+    Mutant("P2.A1", "exact gradient added", "privacy", (_GRADIENT_ADDED,), _STEPS),
     # P3.A2
     *_below("P3.A2", "privacy", _MEDIANS, _of("P3.A3")),
     *_below("P3.A2", "calibration", _MEDIANS, _of("P3.A3")),
     _privacy(
         "P3.A2",
         "budget: composition dropped, every step spends (ε, δ)",
-        ("claim if strong else split_for_advanced(claim, descent.steps)", "claim"),
+        ("claim if strong else split_for_advanced(claim, steps)", "claim"),
     ),
     _privacy(
         "P3.A2",
         "budget of every batch for all records: batches overlap",
-        ('return "disjoint" if', 'return "all" if'),
+        ('return convexity == "strong" and', 'return convexity == "weak" and'),
     ),
-    Mutant("P3.A2", "every batch sees all records", "privacy", (_ALL_RECORDS,), _FRAMEWORK),
-    Mutant("P3.A2", "step length from the data", "privacy", (_RATE_FROM_DATA,), _FRAMEWORK),
+    Mutant("P3.A2", "every batch sees all records", "privacy", (_ALL_RECORDS,), _STEPS),
+    Mutant("P3.A2", "step length from the data", "privacy", (_RATE_FROM_DATA,), _STEPS),
     # P3.A5
     *_below(
         "P3.A5", "privacy", _PEELING, (m for m in _of("P3.A4") if "values" in str(m.edits) or m.edits[0][0] == _P3A4_SCALE)
@@ -729,17 +716,19 @@ MUTANTS: tuple[Mutant, ...] = (
     _privacy(
         "P3.A5",
         "budget of every batch for all records: batches overlap",
-        ("disjoint(len(rows), steps), start=1", "[range(len(rows))] * steps, start=1"),
+        ("batches_of(len(rows), steps, disjoint=True)", "batches_of(len(rows), steps, disjoint=False)"),
     ),
-    _privacy("P3.A5", "every batch sees all records", ("rows[batch.start : batch.stop])\n", "rows)\n")),
+    _privacy("P3.A5", "every batch sees all records", ("tables(point, batch)", "tables(point, range(len(rows)))")),
     # P3.A6
-    Mutant("P3.A6", "budget of every batch for all records: each sees all", "privacy", (_ALL_RECORDS,)),
-    Mutant("P3.A6", "data-dependent scale: step length from the data", "privacy", (_RATE_FROM_DATA,)),
-    Mutant("P3.A6", "noise reused: exact gradient added", "privacy", (_GRADIENT_ADDED,)),
-    _calibration(
+    _steps("P3.A6", "budget of every batch for all records: each sees all", _ALL_RECORDS),
+    _steps("P3.A6", "data-dependent scale: step length from the data", _RATE_FROM_DATA),
+    _steps("P3.A6", "noise reused: exact gradient added", _GRADIENT_ADDED),
+    Mutant(
         "P3.A6",
         "noise doubled: half of a batch left out",
-        ("estimator(gradients, channel", "estimator(gradients[::2], channel"),
+        "calibration",
+        (("estimator(gradients, channel", "estimator(gradients[::2], channel"),),
+        _STEPS,
     ),
     # P4: what all share.  (P4.D4: what can be seen although its Δ, with the large κ of a small problem, exceeds the diameter.)
     *_perturbed("privacy", "noise halved", _P4_ALL_BUT_D4, *_noise_times("0.5")),

@@ -32,8 +32,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, warn_if_weak
-from refimpl.approx_dp.gradients import clipped_mean_gradient, prepare, projection
+from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, twice, warn_if_weak
+from refimpl.approx_dp.gradients import clipped_mean_gradient, projection
+from refimpl.approx_dp.problem import Problem, prepare
+from refimpl.approx_dp.public import high_order, positives, sizes
 from refimpl.approx_dp.shuffling import local_budget
 from refimpl.channel import L2, Bound, Channel
 from refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, gaussian_delta, zcdp_epsilon
@@ -66,14 +68,21 @@ def pnca_sgd(
     clip, proximity = positive("clip", clip), positive("proximity", proximity)
     steps = whole("steps", steps, least=1)
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho, noise=noise)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start)
+    problem = prepare(data, loss=loss, domain=domain, start=start)
+    warn_if_weak(delta, len(problem.rows))
+    return run_batches(problem, channel, clip=clip, steps=steps, proximity=proximity, spend=spend, noise=noise)
+
+
+def run_batches(
+    problem: Problem, channel: Channel, *, clip: float, steps: int, proximity: float, spend: Budget, noise: str
+) -> FloatArray:
+    function, region, point, rows = problem.loss, problem.domain, problem.start, problem.rows
     n = len(rows)
     size = batch_size(n, steps)
     calibrated = calibration(n, clip=clip, steps=steps, spend=spend, noise=noise)
-    warn_if_weak(spend, n)
     if noise == "batch" and isinstance(spend, ApproxDP) and zcdp_epsilon(calibrated.spend.rho, spend.delta) > spend.epsilon:
         warnings.warn(
-            "noise = 'batch': the box's noise is below the proof's (P0.Alg6.variance)", UnprovedClaim, stacklevel=2
+            "noise = 'batch': the box's noise is below the proof's (P0.Alg6.variance)", UnprovedClaim, stacklevel=3
         )
     order = np.asarray(channel.hidden("order", UniformPermutation(n)))  # line 1
     project, average = projection(region), point  # line 2
@@ -102,7 +111,7 @@ def privacy(
     spend = budget(epsilon=epsilon, delta=delta, rho=rho)
     if choice("noise", noise, NOISES) != "central" and isinstance(spend, ZCDP):
         raise InputError(f"rho = {rho!r}: shuffling is for epsilon and delta; rho goes with noise='central'")
-    return at_most(spend, -2 * math.log(spend.delta), place="its noise") if isinstance(spend, ApproxDP) else spend
+    return at_most(spend, twice, place="its noise")
 
 
 @dataclass(frozen=True)
@@ -174,7 +183,9 @@ def published_parameters(
     more steps, has the same privacy.
     """
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho, noise=noise)
-    D, beta, r, k = diameter, smoothness, moment_bound, moment_order
+    n, dimension = sizes(n=n, dimension=dimension)
+    k = high_order(moment_order)
+    D, beta, r = positives(diameter=diameter, smoothness=smoothness, moment_bound=moment_bound)
     ratio = n / private_share(spend, dimension)
     steps = min(n, max(1, round(math.sqrt(beta * D / r) * min(ratio ** ((k - 1) / (2 * k)), n**0.25))))
     clip = r * ratio ** (1 / k)

@@ -12,17 +12,14 @@ refused: n is too small.  η = min(γ_l, 4/α), so that η_1 ≤ 1/α (the paper
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp import localised
 from refimpl.approx_dp.budget import Budget, warn_if_weak
-from refimpl.approx_dp.gradients import prepare
 from refimpl.approx_dp.localised import (
     Phase,
     around,
@@ -34,6 +31,8 @@ from refimpl.approx_dp.localised import (
     tuned_phases,
     warn_if_refuted,
 )
+from refimpl.approx_dp.problem import Problem, prepare, with_quiet
+from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
@@ -75,31 +74,21 @@ def private_stochastic_approximation(
     """ŵ_m, a point of W.  `stages` are those of `published_stages`, or tuned ones; `smoothness` is α, `start` is w_1."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_stages(stages, smoothness=smoothness)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
-    return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
+    problem = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
+    return run_stages(problem, channel, stages, smoothness=smoothness, spend=spend)
 
 
 def run_stages(
-    rows: FloatArray,
-    channel: Channel,
-    stages: Sequence[Stage],
-    point: FloatArray,
-    *,
-    loss: AnyLoss,
-    domain: Domain,
-    smoothness: float,
-    spend: Budget,
+    problem: Problem, channel: Channel, stages: Sequence[Stage], *, smoothness: float, spend: Budget
 ) -> FloatArray:
-    warn_if_weak(spend, len(rows))
-    warn_if_refuted(loss, domain)
-    if (needed := sum(stage.size for stage in stages)) > len(rows):
-        raise InputError(f"data: has {len(rows)} records; the stages need {needed}")
-    ends = accumulate(stage.size for stage in stages)
-    for i, (stage, end) in enumerate(zip(stages, ends, strict=True), start=1):  # line 2
-        part = range(end - stage.size, end)  # line 1
+    point, domain, rows = problem.start, problem.domain, problem.rows
+    warn_if_weak(getattr(spend, "delta", None), len(rows))
+    warn_if_refuted(problem)
+    parts = consecutive((stage.size for stage in stages), len(rows), what="stages")  # line 1
+    for i, (stage, part) in enumerate(zip(stages, parts, strict=True), start=1):  # line 2
         region = domain if stage.radius is None else around(domain, point, stage.radius)
-        records, inner = rows[part.start : part.stop], channel.part(f"stage{i}", part)
-        found = run_phases(records, inner, stage.phases, point, loss=loss, domain=region, smoothness=smoothness, spend=spend)
+        inner = Problem(problem.loss, region, point, rows[part.start : part.stop])
+        found = run_phases(inner, channel.part(f"stage{i}", part), stage.phases, smoothness=smoothness, spend=spend)
         point = domain.project(found)  # line 4; the projection is for rounding only
     return point
 
@@ -108,7 +97,7 @@ def check_stages(stages: Sequence[Stage], *, smoothness: float) -> None:
     if not stages:
         raise InputError("stages: are none; at least one is needed")
     for stage in stages:
-        whole("size", stage.size, least=1)
+        whole("size", stage.size, least=sum(phase.size for phase in stage.phases))
         check_phases(stage.phases, smoothness=smoothness)
         if stage.radius is not None:
             positive("radius", stage.radius)
@@ -135,13 +124,10 @@ def published_stages(
     count = math.floor(math.log2(2 * n / math.log2(n)) / 2) - 1
     if count < 1:
         raise InputError(f"n = {n}: is too small; Algorithm 4 has m = ⌊½log₂(2n/log₂n)⌋ − 1 = {count} parts")
-    size = n // count
-    claim = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    law = {"dimension": dimension, "lipschitz": lipschitz, "moment_bound": moment_bound, "moment_order": moment_order}
-    return tuple(
-        Stage(size, around_, _phases(size, around_, law, claim, smoothness, failure, exponent, horizon))
-        for around_ in (radius / 2**i for i in range(count))
-    )
+    law: dict[str, Any] = {"dimension": dimension, "moment_bound": moment_bound, "moment_order": moment_order}
+    law |= {"lipschitz": lipschitz, "epsilon": epsilon, "delta": delta, "rho": rho}
+    how: dict[str, Any] = {"smoothness": smoothness, "failure": failure, "exponent": exponent, "horizon": horizon}
+    return halving([n // count] * count, radius, lambda size, r: published_within(size, r, law, **how), balls=True)
 
 
 def tuned_stages(
@@ -160,42 +146,25 @@ def tuned_stages(
 ) -> tuple[Stage, ...]:
     """Few parts of equal size, halving balls, and `localised.tuned_phases` in each: data-independent, same privacy."""
     size = whole("n", n, least=1) // whole("count", count, least=1)
-    law: dict[str, Any] = {
-        "dimension": dimension,
-        "smoothness": smoothness,
-        "moment_bound": moment_bound,
-        "moment_order": moment_order,
-    }
-    return tuple(
-        Stage(
-            size,
-            around_,
-            tuned_phases(size, diameter=2 * around_, epsilon=epsilon, delta=delta, rho=rho, steps=steps, **law),
-        )
-        for around_ in (radius / 2**i for i in range(count))
-    )
+    law: dict[str, Any] = {"dimension": dimension, "smoothness": smoothness, "moment_bound": moment_bound}
+    law |= {"moment_order": moment_order, "epsilon": epsilon, "delta": delta, "rho": rho, "steps": steps}
+    return halving([size] * count, radius, lambda size, r: tuned_phases(size, diameter=2 * r, **law), balls=True)
 
 
-def _phases(
-    size: int,
-    radius: float,
-    law: dict[str, Any],
-    claim: dict[str, Any],
-    smoothness: float,
-    failure: float,
-    exponent: float,
-    horizon: float | None,
-    outer: float | None = None,
+def halving(
+    sizes: Sequence[int], radius: float, phases: Callable[[int, float], tuple[Phase, ...]], *, balls: bool
+) -> tuple[Stage, ...]:
+    """Stages of these sizes with R_l = R_0/2^l, which is the radius of a ball or tells the phases only."""
+    radii = [positive("radius", radius) / 2**i for i in range(len(sizes))]
+    return tuple(Stage(size, r if balls else None, phases(size, r)) for size, r in zip(sizes, radii, strict=True))
+
+
+def published_within(
+    size: int, radius: float, law: dict[str, Any], *, exponent: float, horizon: float | None, **how: Any
 ) -> tuple[Phase, ...]:
-    extra: dict[str, Any] = {
-        "radius": radius,
-        "smoothness": smoothness,
-        "failure": failure,
-        "exponent": exponent,
-        "outer": outer,
-    }
-    step = published_step(size, **law, **extra, **claim)
-    return published_phases(size, **law, step=step, exponent=exponent, horizon=horizon, **claim)
+    """LNC-GM's phases with the step of that radius."""
+    step = published_step(size, radius=radius, exponent=exponent, **law, **how)
+    return published_phases(size, step=step, exponent=exponent, horizon=horizon, **law)
 
 
 def worst_neighbours(
@@ -203,6 +172,4 @@ def worst_neighbours(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of LNC-GM in the first part, the others quiet."""
     first = stages[0]
-    quiet = np.zeros((n - first.size, d))
-    for rows, neighbour in localised.worst_neighbours(first.size, d, loss=loss, phases=first.phases):
-        yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
+    return with_quiet(localised.worst_neighbours(first.size, d, loss=loss, phases=first.phases), n)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import TypeAlias
 
 from refimpl.claims import ZCDP, ApproxDP, gaussian_delta
-from refimpl.validation import InputError, positive
+from refimpl.validation import InputError, positive, probability
 
 Budget: TypeAlias = ApproxDP | ZCDP
 
@@ -31,11 +32,16 @@ def budget(*, epsilon: float | None = None, delta: float | None = None, rho: flo
     raise InputError(f"epsilon = {epsilon!r}, delta = {delta!r}, rho = {rho!r}: give epsilon and delta, or rho alone")
 
 
-def at_most(spend: Budget, most: float, *, place: str) -> Budget:
-    """The budget, if its ε is in the range of that theorem."""
-    if isinstance(spend, ApproxDP) and spend.epsilon > most:
-        raise InputError(f"epsilon = {spend.epsilon!r}: {place} needs epsilon <= {most:.6g} at this delta")
+def at_most(spend: Budget, most: Callable[[float], float], *, place: str) -> Budget:
+    """The budget, if its ε is in the range of that theorem, which depends on log(1/δ)."""
+    if isinstance(spend, ApproxDP) and spend.epsilon > (limit := most(-math.log(spend.delta))):
+        raise InputError(f"epsilon = {spend.epsilon!r}: {place} needs epsilon <= {limit:.6g} at this delta")
     return spend
+
+
+def twice(logarithm: float) -> float:
+    """2log(1/δ): as far as Definition 3's noise is enough."""
+    return 2 * logarithm
 
 
 def noise_scale(sensitivity: float, spend: Budget) -> float:
@@ -56,6 +62,7 @@ def private_share(spend: Budget, dimension: int) -> float:
     return math.sqrt(dimension * math.log(1 / spend.delta)) / spend.epsilon
 
 
-def warn_if_weak(spend: Budget, n: int) -> None:
-    if isinstance(spend, ApproxDP) and spend.delta >= 1 / n:
-        warnings.warn(f"delta = {spend.delta!r}: is not below 1/n = {1 / n:.3g}", WeakDelta, stacklevel=3)
+def warn_if_weak(delta: float | None, records: int) -> None:
+    """A δ of 1/n and more allows to publish a record: that is worth a warning."""
+    if delta is not None and probability("delta", delta) >= 1 / records:
+        warnings.warn(f"delta = {delta!r}: is not below 1/n = {1 / records:.3g}", WeakDelta, stacklevel=3)

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradients import Gradient, clipped_mean_gradient, prepare, projection
+from refimpl.approx_dp.gradients import Gradient, clipped_mean_gradient, projection
+from refimpl.approx_dp.problem import prepare
 from refimpl.channel import L2, Bound
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss, RecordQuadratic
@@ -45,9 +46,10 @@ def clipped_descent(
     check_step(step=step, weight=weight, smoothness=smoothness)
     positive("clip", clip)
     steps = whole("steps", steps, least=1)
-    function, region, origin, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
-    gradient = clipped_mean_gradient(function, rows, clip=clip, domain=region, smoothness=smoothness)
-    return descend(gradient, region, origin, step=step, weight=weight, steps=steps)
+    problem = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
+    region = problem.domain
+    gradient = clipped_mean_gradient(problem.loss, problem.rows, clip=clip, domain=region, smoothness=smoothness)
+    return descend(gradient, region, problem.start, step=step, weight=weight, steps=steps)
 
 
 def descend(gradient: Gradient, domain: Domain, start: FloatArray, *, step: float, weight: float, steps: int) -> FloatArray:

@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from refimpl.approx_dp.problem import Problem
 from refimpl.domains import Domain
-from refimpl.losses import GlmLoss, Loss, Quadratic, Ridge
+from refimpl.losses import AnyLoss, GlmLoss, PowerPenalty, Quadratic, RecordQuadratic, Ridge
 from refimpl.validation import FloatArray, InputError
 
 _TINY = 1e-300  # the curvature of an affine risk, whose minimiser one step finds
@@ -21,23 +22,15 @@ Slopes = Callable[[FloatArray], FloatArray]
 """The gradient of every block's risk, each at its own row of points."""
 
 
-def block_minimisers(
-    loss: Loss,
-    rows: FloatArray,
-    domain: Domain,
-    start: FloatArray,
-    *,
-    blocks: int,
-    most_steps: int = 600,
-    tolerance: float = 1e-9,
-) -> FloatArray:
+def block_minimisers(problem: Problem, *, blocks: int, most_steps: int = 600, tolerance: float = 1e-9) -> FloatArray:
     """One point of W for each of `blocks` blocks of ⌊n/m⌋ consecutive records.
 
     A block stops once a step is shorter than `tolerance` times the diameter, or after `most_steps`.
     """
-    slopes, curvature = _risks(loss, rows[: len(rows) // blocks * blocks], domain, blocks)
+    domain, used = problem.domain, len(problem.rows) // blocks * blocks
+    slopes, curvature = _risks(problem.loss, problem.rows[:used], domain, blocks)
     stop = tolerance * domain.diameter_upper()
-    point = np.tile(start, (blocks, 1))
+    point = np.tile(problem.start, (blocks, 1))
     ahead, momentum, moving = point, np.ones(blocks), np.ones(blocks, dtype=bool)
     for _ in range(most_steps):
         with np.errstate(over="ignore"):
@@ -59,9 +52,17 @@ def _far(domain: Domain) -> float:
     return 1e6 * (1 + domain.max_norm_from(np.zeros(domain.dimension)))
 
 
-def _risks(loss: Loss, rows: FloatArray, domain: Domain, blocks: int) -> tuple[Slopes, FloatArray]:
+def _risks(loss: AnyLoss, rows: FloatArray, domain: Domain, blocks: int) -> tuple[Slopes, FloatArray]:
     """The blocks' gradients and smoothness."""
+    if isinstance(loss, PowerPenalty):
+        raise InputError(f"loss = {loss!r}: must have no penalty but a ridge")
     base, weight = (loss.loss, loss.weight) if isinstance(loss, Ridge) else (loss, 0.0)
+    if isinstance(base, RecordQuadratic):
+        curvatures, centres = base.split(rows)
+        stiff, pull = (
+            part.reshape(blocks, -1, domain.dimension).mean(axis=1) for part in (curvatures, curvatures * centres)
+        )
+        return lambda w: stiff * w - pull, np.maximum(stiff.max(axis=1), _TINY)
     if isinstance(base, Quadratic):
         matrix, means = base.matrix, rows.reshape(blocks, -1, rows.shape[1]).mean(axis=1)
         largest = float(base.smoothness_upper(rows[:1])[0]) + weight

@@ -1,4 +1,4 @@
-"""The mean of clipped gradients as a function of w: what the methods of P0 step along.
+"""The table of all records' gradients, and the mean of the clipped ones, as functions of w: what the methods step along.
 
 Records outside a theorem's assumption.  P0 assumes every loss to be α-smooth.  A record that is rougher on W than the public α
 counts with gradient 0, so that the claims hold for all data: what is left out is decided record by record.
@@ -11,25 +11,16 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from refimpl.domains import Ball, Box, Domain, Localised, parse_domain
-from refimpl.losses import (
-    L4,
-    AnyLoss,
-    GlmLoss,
-    PowerPenalty,
-    Quadratic,
-    RecordQuadratic,
-    Ridge,
-    _product,
-    _row_norms,
-    dimension_of,
-    parse_any_loss,
-)
-from refimpl.validation import FloatArray, InputError, records, vector
+from refimpl.domains import Ball, Box, Domain, Localised
+from refimpl.extension.certificate import LARGEST_RECORD
+from refimpl.losses import L4, AnyLoss, GlmLoss, PowerPenalty, Quadratic, RecordQuadratic, Ridge, _product, _row_norms
+from refimpl.validation import FloatArray
 
 Gradient: TypeAlias = Callable[[FloatArray], FloatArray]
+Tables: TypeAlias = Callable[[FloatArray, range], FloatArray]
+NARROW = 64  # columns of the data
+HUGE = 1e300  # stands for a gradient entry beyond the floats
 LARGEST = 1e140
 """Entries of a quadratic's gradient at 0 are cut there, so that no square overflows: they are far beyond any clipping
 threshold.
@@ -44,24 +35,49 @@ def is_monotone_when_clipped(loss: AnyLoss, dimension: int) -> bool:
     return dimension == 1 or _unpenalised(loss).is_glm
 
 
-def prepare(
-    data: ArrayLike, *, loss: AnyLoss | str, domain: Domain | str, start: ArrayLike | None = None, smooth: bool = False
-) -> tuple[AnyLoss, Domain, FloatArray, FloatArray]:
-    """Loss, set, starting point (the set's middle by default) and records, checked."""
-    function = parse_any_loss(loss) if isinstance(loss, str) else loss
-    if smooth and not function.is_smooth:
-        raise InputError(f"loss = {loss!r}: must be smooth; every record would be left out")
-    rows = records("data", data, least=1)
-    region = domain if not isinstance(domain, str) else parse_domain(domain, dimension_of(function, rows.shape[1]))
-    if function.columns(region.dimension) != rows.shape[1]:
-        expected = function.columns(region.dimension)
-        raise InputError(f"data: has {rows.shape[1]} columns; must have {expected} for this loss and domain")
-    if start is None:
-        return function, region, region.interior_point(), rows
-    point = vector("start", start, size=region.dimension)
-    if not region.contains(point):
-        raise InputError("start: must lie in the domain")
-    return function, region, point, rows
+def gradient_tables(loss: AnyLoss, rows: FloatArray, *, repeated: bool = True) -> Tables:
+    """(w, batch) ↦ ∇ℓ(w, x_i) in row i, to the last bit as the loss has it; what is beyond the floats counts as ±1e300.
+
+    Of a generalised linear loss in few dimensions the table is kept by columns, which the next table overwrites: long columns are
+    several times faster than short rows.  Where it is `repeated` for the same records so are their features.
+    """
+    base, pull = _unpenalised(loss), _penalty_gradient(loss)
+    if isinstance(base, Quadratic | RecordQuadratic) or rows.shape[1] > NARROW:
+        return lambda w, batch: _representable(loss.gradients(w, rows[batch.start : batch.stop]))
+    features, targets = base.split(rows)
+    signs = targets if base.target == "label" else np.ones(len(rows))
+    columns, space = _by_columns(features) if repeated else features.T, np.empty(features.shape[::-1])
+
+    def table(w: FloatArray, batch: range) -> FloatArray:
+        part = slice(batch.start, batch.stop)
+        slopes = signs[part] * base.dphi(signs[part] * _product(features[part], w), targets[part])
+        if not max(slopes.max(), -slopes.min()) < HUGE / LARGEST_RECORD:
+            return _representable(loss.gradients(w, rows[part]))
+        found = space[:, : len(batch)]
+        for block in _blocks(len(batch)) if not repeated else [slice(None)]:
+            np.multiply(columns[:, part][:, block], slopes[block], out=found[:, block])
+        if pull is not None:
+            found += pull(w)[:, np.newaxis]
+        return found.T
+
+    return table
+
+
+def _by_columns(rows: FloatArray) -> FloatArray:
+    columns = np.empty(rows.shape[::-1])
+    for block in _blocks(len(rows)):
+        columns[:, block] = rows[block].T
+    return columns
+
+
+def _blocks(records: int) -> list[slice]:
+    """Few enough rows to turn them over in a core's cache."""
+    return [slice(start, start + 256) for start in range(0, records, 256)]
+
+
+def _representable(gradients: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore"):
+        return gradients if np.isfinite(gradients.sum()) else np.clip(gradients, -HUGE, HUGE)
 
 
 def clipped_mean_gradient(
@@ -78,12 +94,8 @@ def clipped_mean_gradient(
         def part(w: FloatArray) -> FloatArray:
             return share * mean(w)
 
-    match loss:
-        case Ridge(weight=weight):
-            return lambda w: part(w) + weight * w
-        case PowerPenalty():
-            return lambda w: part(w) + loss.pull(w)
-    return part
+    pull = _penalty_gradient(loss)
+    return part if pull is None else lambda w: part(w) + pull(w)
 
 
 def projection(domain: Domain) -> Gradient:
@@ -133,6 +145,15 @@ def smoothness_upper(loss: AnyLoss, rows: FloatArray, domain: Domain) -> FloatAr
 
 def _unpenalised(loss: AnyLoss) -> GlmLoss | Quadratic | RecordQuadratic:
     return loss.loss if isinstance(loss, Ridge | PowerPenalty) else loss
+
+
+def _penalty_gradient(loss: AnyLoss) -> Gradient | None:
+    match loss:
+        case Ridge(weight=weight):
+            return lambda w: weight * w
+        case PowerPenalty():
+            return loss.pull
+    return None
 
 
 def _clipped(loss: GlmLoss | Quadratic | RecordQuadratic, rows: FloatArray, clip: float) -> Gradient:

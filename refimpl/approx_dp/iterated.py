@@ -19,15 +19,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.approximation import Stage, _phases, check_stages, run_stages, worst_neighbours
-from refimpl.approx_dp.budget import Budget, at_most, budget
-from refimpl.approx_dp.gradients import prepare
+from refimpl.approx_dp.approximation import Stage, check_stages, halving, published_within, run_stages, worst_neighbours
+from refimpl.approx_dp.budget import Budget, at_most, budget, twice
 from refimpl.approx_dp.localised import tuned_phases
+from refimpl.approx_dp.problem import prepare
 from refimpl.channel import Channel
-from refimpl.claims import ApproxDP
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
-from refimpl.validation import FloatArray, InputError, real, whole
+from refimpl.validation import FloatArray, InputError, between, real, whole
 
 __all__ = ["iterated_lnc_gm", "part_sizes", "privacy", "published_stages", "tuned_stages", "worst_neighbours"]
 
@@ -48,14 +47,13 @@ def iterated_lnc_gm(
     """w_l, a point of W.  `stages` are those of `published_stages`, or tuned ones; `smoothness` is α, `start` is w_0."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_stages(stages, smoothness=smoothness)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
-    return run_stages(rows, channel, stages, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
+    problem = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
+    return run_stages(problem, channel, stages, smoothness=smoothness, spend=spend)
 
 
 def privacy(*, epsilon: float | None = None, delta: float | None = None, rho: float | None = None) -> Budget:
     """[P0, Theorem 3; Remarks 1 and 5]  Refuted in general; see the module's text."""
-    spend = budget(epsilon=epsilon, delta=delta, rho=rho)
-    return at_most(spend, -2 * math.log(spend.delta), place="Theorem 3") if isinstance(spend, ApproxDP) else spend
+    return at_most(budget(epsilon=epsilon, delta=delta, rho=rho), twice, place="Theorem 3")
 
 
 def part_sizes(n: int, *, theta_bar: float) -> list[int]:
@@ -89,13 +87,12 @@ def published_stages(
     horizon: float | None = None,
 ) -> tuple[Stage, ...]:
     """Lines 1 and 3; R_t = R_0/2^t, R_0 = `radius`, tells the steps, not the set."""
-    claim = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    law = {"dimension": dimension, "lipschitz": lipschitz, "moment_bound": moment_bound, "moment_order": moment_order}
-    outer = (exponent - 1) / 2
-    return tuple(
-        Stage(size, None, _phases(size, radius / 2**i, law, claim, smoothness, failure, exponent, horizon, outer))
-        for i, size in enumerate(part_sizes(n, theta_bar=theta_bar))
-    )
+    law: dict[str, Any] = {"dimension": dimension, "moment_bound": moment_bound, "moment_order": moment_order}
+    law |= {"lipschitz": lipschitz, "epsilon": epsilon, "delta": delta, "rho": rho}
+    how: dict[str, Any] = {"smoothness": smoothness, "failure": failure, "exponent": exponent, "horizon": horizon}
+    how["outer"] = (between("exponent", exponent, 1, math.inf) - 1) / 2
+    sizes = part_sizes(n, theta_bar=theta_bar)
+    return halving(sizes, radius, lambda size, r: published_within(size, r, law, **how), balls=False)
 
 
 def tuned_stages(
@@ -116,4 +113,4 @@ def tuned_stages(
     law: dict[str, Any] = {"dimension": dimension, "smoothness": smoothness, "moment_bound": moment_bound}
     law |= {"moment_order": moment_order, "epsilon": epsilon, "delta": delta, "rho": rho, "steps": steps}
     sizes = [size for size in part_sizes(n, theta_bar=theta_bar) if size >= 16]
-    return tuple(Stage(size, None, tuned_phases(size, diameter=2 * radius / 2**i, **law)) for i, size in enumerate(sizes))
+    return halving(sizes, radius, lambda size, r: tuned_phases(size, diameter=2 * r, **law), balls=False)

@@ -10,22 +10,22 @@ nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp import accelerated
-from refimpl.approx_dp.accelerated import calibration, pnca_sgd, privacy, published_parameters
-from refimpl.approx_dp.gradients import prepare
+from refimpl.approx_dp.accelerated import calibration, privacy, published_parameters, run_batches
+from refimpl.approx_dp.budget import warn_if_weak
 from refimpl.approx_dp.iterated import part_sizes
+from refimpl.approx_dp.problem import prepare, with_quiet
+from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
 from refimpl.claims import ZCDP
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
-from refimpl.validation import FloatArray, InputError
+from refimpl.validation import FloatArray, InputError, positive, whole
 
 __all__ = ["Part", "conditional_privacy", "iterated_pnca_sgd", "privacy", "published_parts", "worst_neighbours"]
 
@@ -38,6 +38,12 @@ class Part:
     clip: float
     steps: int
     proximity: float
+
+    def __post_init__(self) -> None:
+        whole("size", self.size, least=1)
+        whole("steps", self.steps, least=1, most=self.size)
+        positive("clip", self.clip)
+        positive("proximity", self.proximity)
 
 
 def iterated_pnca_sgd(
@@ -54,26 +60,19 @@ def iterated_pnca_sgd(
     start: ArrayLike | None = None,
 ) -> FloatArray:
     """w_k, a point of W.  `parts` are those of `published_parts`, or tuned ones; `noise` as for `pnca_sgd`."""
-    claim = {"epsilon": epsilon, "delta": delta, "rho": rho}
-    conditional_privacy(parts=parts, noise=noise, **claim)  # refuses what any part would refuse
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start)
-    if (needed := sum(part.size for part in parts)) > len(rows):
-        raise InputError(f"data: has {len(rows)} records; the parts need {needed}")
-    for i, (part, end) in enumerate(zip(parts, accumulate(p.size for p in parts), strict=True), start=1):  # lines 1-2
-        members = range(end - part.size, end)
-        point = pnca_sgd(
-            rows[members.start : members.stop],
-            channel.part(f"part{i}", members),
-            loss=function,
-            domain=region,
-            clip=part.clip,
-            steps=part.steps,
-            proximity=part.proximity,
-            noise=noise,
-            start=point,
-            **claim,
-        )  # line 3
-    return point
+    conditional_privacy(
+        parts=parts, epsilon=epsilon, delta=delta, rho=rho, noise=noise
+    )  # refuses what any part would refuse
+    spend = privacy(epsilon=epsilon, delta=delta, rho=rho, noise=noise)
+    problem = prepare(data, loss=loss, domain=domain, start=start)
+    warn_if_weak(delta, len(problem.rows))
+    places = consecutive((part.size for part in parts), len(problem.rows), what="parts")  # line 1
+    for i, (part, members) in enumerate(zip(parts, places, strict=True), start=1):  # line 2
+        inner = replace(problem, rows=problem.rows[members.start : members.stop])
+        how: dict[str, Any] = {"clip": part.clip, "steps": part.steps, "proximity": part.proximity}
+        found = run_batches(inner, channel.part(f"part{i}", members), **how, spend=spend, noise=noise)  # line 3
+        problem = replace(problem, start=found)
+    return problem.start
 
 
 def conditional_privacy(
@@ -103,7 +102,4 @@ def published_parts(n: int, *, theta_bar: float, noise: str = "record", **law: A
 
 def worst_neighbours(n: int, d: int, *, parts: Sequence[Part], **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of Algorithm 6 in the first part, the others quiet."""
-    first = parts[0]
-    quiet = np.zeros((n - first.size, d))
-    for rows, neighbour in accelerated.worst_neighbours(first.size, d, clip=first.clip):
-        yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
+    return with_quiet(accelerated.worst_neighbours(parts[0].size, d, clip=parts[0].clip), n)

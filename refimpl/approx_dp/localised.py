@@ -22,7 +22,6 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -31,13 +30,16 @@ from numpy.typing import ArrayLike
 from refimpl.approx_dp import descent
 from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, warn_if_weak
 from refimpl.approx_dp.descent import check_step, descend, sensitivity, turning_records
-from refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped, prepare
+from refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped
+from refimpl.approx_dp.problem import Problem, prepare, with_quiet
+from refimpl.approx_dp.public import high_order, positives
+from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, UnprovedClaim
 from refimpl.domains import Ball, Domain, Localised
 from refimpl.laws import Gaussian
 from refimpl.losses import AnyLoss, RecordQuadratic
-from refimpl.validation import FloatArray, InputError, between, positive, whole
+from refimpl.validation import FloatArray, InputError, between, positive, probability, whole
 
 
 @dataclass(frozen=True)
@@ -78,32 +80,22 @@ def lnc_gm(
     """w_l, a point of W.  `phases` are those of `published_phases` or `tuned_phases`; `smoothness` is α, `start` is w0."""
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     check_phases(phases, smoothness=smoothness)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
-    warn_if_weak(spend, len(rows))
-    warn_if_refuted(function, region)
-    return run_phases(rows, channel, phases, point, loss=function, domain=region, smoothness=smoothness, spend=spend)
+    problem = prepare(data, loss=loss, domain=domain, start=start, smooth=True)
+    warn_if_weak(delta, len(problem.rows))
+    warn_if_refuted(problem)
+    return run_phases(problem, channel, phases, smoothness=smoothness, spend=spend)
 
 
 def run_phases(
-    rows: FloatArray,
-    channel: Channel,
-    phases: Sequence[Phase],
-    point: FloatArray,
-    *,
-    loss: AnyLoss,
-    domain: Domain,
-    smoothness: float,
-    spend: Budget,
+    problem: Problem, channel: Channel, phases: Sequence[Phase], *, smoothness: float, spend: Budget
 ) -> FloatArray:
-    if (needed := sum(phase.size for phase in phases)) > len(rows):
-        raise InputError(f"data: has {len(rows)} records; the phases need {needed}")
+    point, domain, rows = problem.start, problem.domain, problem.rows
     scales = [noise_scale(phase.sensitivity, spend) for phase in phases]
-    ends = accumulate(phase.size for phase in phases)
-    for i, (phase, end, scale) in enumerate(zip(phases, ends, scales, strict=True), start=1):  # line 2
-        batch = range(end - phase.size, end)  # line 3
+    batches = consecutive((phase.size for phase in phases), len(rows), what="phases")
+    for i, (phase, batch, scale) in enumerate(zip(phases, batches, scales, strict=True), start=1):  # lines 2-3
         local = around(domain, point, phase.radius)
         records = rows[batch.start : batch.stop]
-        gradient = clipped_mean_gradient(loss, records, clip=phase.clip, domain=domain, smoothness=smoothness)
+        gradient = clipped_mean_gradient(problem.loss, records, clip=phase.clip, domain=domain, smoothness=smoothness)
         found = descend(gradient, local, point, step=phase.step, weight=phase.weight, steps=phase.steps)  # lines 4-5
         reach = sensitivity(phase.size, clip=phase.clip, weight=phase.weight)
         noisy = channel.part(f"phase{i}", batch).release("point", Gaussian(found, scale), sensitivity=reach, spend=spend)
@@ -118,8 +110,7 @@ def around(domain: Domain, center: FloatArray, radius: float) -> Domain:
 
 def privacy(*, epsilon: float | None = None, delta: float | None = None, rho: float | None = None) -> Budget:
     """[P0, Theorem 1; Remarks 1 and 5]  Refuted in general; see the module's text."""
-    spend = budget(epsilon=epsilon, delta=delta, rho=rho)
-    return at_most(spend, math.sqrt(-math.log(spend.delta)), place="Theorem 1") if isinstance(spend, ApproxDP) else spend
+    return at_most(budget(epsilon=epsilon, delta=delta, rho=rho), math.sqrt, place="Theorem 1")
 
 
 def check_phases(phases: Sequence[Phase], *, smoothness: float) -> None:
@@ -129,11 +120,11 @@ def check_phases(phases: Sequence[Phase], *, smoothness: float) -> None:
         check_step(step=phase.step, weight=phase.weight, smoothness=smoothness, size=phase.size)
 
 
-def warn_if_refuted(loss: AnyLoss, domain: Domain) -> None:
-    if not is_monotone_when_clipped(loss, domain.dimension):
+def warn_if_refuted(problem: Problem) -> None:
+    if not is_monotone_when_clipped(problem.loss, problem.domain.dimension):
         warnings.warn(
-            f"loss = {loss!r}: the published claim is refuted for losses that are not generalised linear in dimensions above 1 "
-            "(P0.Alg2.stability); localised_extension is the repaired variant",
+            f"loss = {problem.loss!r}: the published claim is refuted for losses that are not generalised linear in dimensions "
+            "above 1 (P0.Alg2.stability); localised_extension is the repaired variant",
             UnprovedClaim,
             stacklevel=3,
         )
@@ -162,9 +153,8 @@ def published_phases(
     `moment_bound` stands for every r̃_{2k,n_i}, which Lemma 2 allows.
     """
     n = whole("n", n, least=4)
-    k, p = between("moment_order", moment_order, 2, math.inf), between("exponent", exponent, 1, math.inf)
-    for name, value in {"step": step, "lipschitz": lipschitz, "moment_bound": moment_bound}.items():
-        positive(name, value)
+    k, p = high_order(moment_order), between("exponent", exponent, 1, math.inf)
+    positives(step=step, lipschitz=lipschitz, moment_bound=moment_bound)
     share = private_share(budget(epsilon=epsilon, delta=delta, rho=rho), whole("dimension", dimension, least=1))
     steps = 2 * math.log(n) if horizon is None else positive("horizon", horizon)
     phases = []
@@ -196,7 +186,10 @@ def published_step(
 
     `outer` is the exponent of n in front, p/2 by default (Algorithm 5 has (p − 1)/2).
     """
-    p, k = exponent, moment_order
+    n, dimension = whole("n", n, least=2), whole("dimension", dimension, least=1)
+    k, p = high_order(moment_order), between("exponent", exponent, 1, math.inf)
+    positives(radius=radius, lipschitz=lipschitz, smoothness=smoothness, moment_bound=moment_bound)
+    probability("failure", failure)
     spend = budget(epsilon=epsilon, delta=delta, rho=rho)
     without_delta = replace(spend, delta=math.exp(-1)) if isinstance(spend, ApproxDP) else spend  # no log(1/δ) in line 3
     private = (n / (private_share(without_delta, dimension) * math.sqrt(math.log(n)))) ** ((k - 1) / k)
@@ -229,8 +222,8 @@ def tuned_phases(
     """
     n = whole("n", n, least=16)
     spend = budget(epsilon=epsilon, delta=delta, rho=rho)
-    share, k = private_share(spend, dimension), between("moment_order", moment_order, 2, math.inf)
-    D, r, alpha = positive("diameter", diameter), positive("moment_bound", moment_bound), positive("smoothness", smoothness)
+    share, k = private_share(spend, whole("dimension", dimension, least=1)), high_order(moment_order)
+    D, r, alpha = positives(diameter=diameter, moment_bound=moment_bound, smoothness=smoothness)
     phases = []
     for i in range(1, 5):
         size = n // 2**i
@@ -249,11 +242,8 @@ def worst_neighbours(
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of Algorithm 2 in the first batch, the others quiet."""
     first = phases[0]
-    quiet = np.zeros((n - first.size, d))
-    if quiet.shape[1] and loss in ("logistic", "hinge"):
-        quiet[:, -1] = 1.0
-    for rows, neighbour in descent.worst_neighbours(first.size, d, loss=loss, clip=first.clip, weight=first.weight):
-        yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
+    pairs = descent.worst_neighbours(first.size, d, loss=loss, clip=first.clip, weight=first.weight)
+    return with_quiet(pairs, n, last=float(loss in ("logistic", "hinge")))
 
 
 def counterexample(n: int = 64) -> dict[str, Any]:

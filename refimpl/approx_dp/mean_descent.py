@@ -23,15 +23,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.framework import Descent, Estimator, prepare, warn_if_weak, worst_neighbours
+from refimpl.approx_dp.budget import warn_if_weak
+from refimpl.approx_dp.framework import worst_neighbours
+from refimpl.approx_dp.problem import prepare
+from refimpl.approx_dp.public import high_order, positives, sizes
+from refimpl.approx_dp.steps import Estimator, batches_of, projected_steps
 from refimpl.channel import Channel
 from refimpl.claims import ZCDP, ApproxDP, split_for_advanced
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
 from refimpl.means.distance_program import METHODS
-from refimpl.means.iterative_updating import group_budget, iterative_updating_mean
+from refimpl.means.iterative_updating import AMPLIFICATIONS, group_budget, iterative_updating_mean
 from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.validation import FloatArray, InputError, between, choice, positive, probability, real, whole
+from refimpl.validation import FloatArray, InputError, between, choice, positive, probability, whole
 
 __all__ = [
     "Parameters",
@@ -74,8 +78,13 @@ def private_gradient_descent(
     For iterative updating `groups` is k and `inner_steps` is t_c; the others are those of `iterative_updating_mean`.
     """
     claim = privacy(epsilon=epsilon, delta=delta)
-    descent = Descent.of(steps=steps, learning_rate=learning_rate)
+    steps, learning_rate = whole("steps", steps, least=1), positive("learning_rate", learning_rate)
     clip, mean = positive("clip", clip), choice("estimator", estimator, ESTIMATORS)
+    inner: dict[str, Any] = {
+        "steps": whole("inner_steps", inner_steps, least=1),
+        "method": choice("method", method, METHODS),
+    }
+    choice("amplification", amplification, AMPLIFICATIONS)
     if mean == "clipping":
         if groups is not None:
             raise InputError(f"groups = {groups!r}: simple clipping has none")
@@ -89,14 +98,14 @@ def private_gradient_descent(
             delta=share.delta,
             clip=clip,
             groups=groups,
-            steps=whole("inner_steps", inner_steps, least=1),
-            method=choice("method", method, METHODS),
             amplification=amplification,
             accept_unproved=accept_unproved,
+            **inner,
         )
-    problem, rows = prepare(data, loss=loss, domain=domain, start=start)
-    warn_if_weak(delta, len(rows))
-    points = descent.run(problem, rows, channel, private_mean)
+    problem = prepare(data, loss=loss, domain=domain, start=start)
+    warn_if_weak(delta, len(problem.rows))
+    batches = batches_of(len(problem.rows), steps, disjoint=False, least=groups or 1)
+    points = projected_steps(problem, channel, private_mean, batches=batches, lengths=[learning_rate] * steps)
     return np.asarray(problem.domain.project(points[:-1].mean(axis=0)))
 
 
@@ -169,8 +178,8 @@ def published_parameters(
     There t_c is that of Lemma 8 for a start within M of the mean and r₀ = M/√n.
     """
     claim = privacy(epsilon=epsilon, delta=delta)
-    n, d = whole("records", records, least=1), whole("dimension", dimension, least=1)
-    p, moment = _order(moment_order), positive("moment_bound", moment_bound)
+    n, d = sizes(records=records, dimension=dimension)
+    p, moment = high_order(moment_order), positive("moment_bound", moment_bound)
     if choice("estimator", estimator, ESTIMATORS) == "clipping":
         rho = total_budget(epsilon, delta)
         radius = math.sqrt(d) * min((n * math.sqrt(rho / d)) ** (1 / p), (n / d) ** (1 / p))  # (19)
@@ -192,12 +201,6 @@ def _rate(steps: int, smoothness: float) -> float:
     return 1 / (math.sqrt(2 * steps) * positive("smoothness", smoothness))
 
 
-def _order(value: float) -> float:
-    if real("moment_order", value) < 2:
-        raise InputError(f"moment_order = {value!r}: must be >= 2")
-    return float(value)
-
-
 def tuned_parameters(
     records: int,
     dimension: int,
@@ -216,9 +219,9 @@ def tuned_parameters(
     (ε₀, δ₀) on each without shuffling, whose constants cost far more than it gains; it takes few steps.
     """
     claim = privacy(epsilon=epsilon, delta=delta)
-    n, d = whole("records", records, least=1), whole("dimension", dimension, least=1)
-    p, moment = _order(moment_order), positive("moment_bound", moment_bound)
-    steep, reach = positive("smoothness", smoothness), positive("diameter", diameter)
+    n, d = sizes(records=records, dimension=dimension)
+    p, moment = high_order(moment_order), positive("moment_bound", moment_bound)
+    steep, reach = positives(smoothness=smoothness, diameter=diameter)
     clip = moment * math.sqrt(d) * min(TUNED_CLIP, max(1.0, (n * epsilon / math.sqrt(d)) ** (1 / p)))
     most = MOST_TUNED_STEPS[choice("estimator", estimator, ESTIMATORS)]
     if estimator == "updating":

@@ -23,13 +23,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.framework import Descent, prepare, warn_if_weak, with_gradients
+from refimpl.approx_dp.budget import warn_if_weak
+from refimpl.approx_dp.problem import prepare, with_gradients
+from refimpl.approx_dp.public import low_order, positives, sizes
+from refimpl.approx_dp.steps import batches_of, projected_steps
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
 from refimpl.domains import Domain
 from refimpl.losses import AnyLoss
 from refimpl.means import median_of_means
-from refimpl.means.median_of_means import number_of_groups, truncated_median_of_means
+from refimpl.means.median_of_means import number_of_groups, truncated_median_of_means, wanted_groups
 from refimpl.validation import FloatArray, InputError, between, choice, positive, probability, whole
 
 CONVEXITIES = ("convex", "strong")
@@ -61,9 +64,9 @@ def dp_sco(
     """
     claim = privacy(epsilon=epsilon, delta=delta)
     strong = choice("convexity", convexity, CONVEXITIES) == "strong"
-    batching = batching_of(convexity, choice("reading", reading, READINGS))  # lines 3, 5 and 7
-    descent = Descent.of(steps=steps, learning_rate=learning_rate, batching=batching)
-    share = claim if strong else split_for_advanced(claim, descent.steps)  # lines 3 and 6
+    disjoint = in_batches(convexity, choice("reading", reading, READINGS))  # lines 3, 5 and 7
+    steps, learning_rate = whole("steps", steps, least=1), positive("learning_rate", learning_rate)
+    share = claim if strong else split_for_advanced(claim, steps)  # lines 3 and 6
     estimator = partial(
         truncated_median_of_means,
         epsilon=share.epsilon,
@@ -71,16 +74,17 @@ def dp_sco(
         failure=probability("failure", failure),
         truncation=positive("truncation", truncation),
     )
-    problem, rows = prepare(data, loss=loss, domain=domain, start=start)
-    warn_if_weak(delta, len(rows))
-    smallest = min(len(batch) for batch in descent.batches(len(rows)))
-    number_of_groups(smallest, problem.domain.dimension, failure=failure)  # refuses batches smaller than the groups are many
-    points = descent.run(problem, rows, channel, estimator)  # lines 1-10
+    problem = prepare(data, loss=loss, domain=domain, start=start)
+    warn_if_weak(delta, len(problem.rows))
+    groups = wanted_groups(problem.domain.dimension, failure=failure)
+    batches = batches_of(len(problem.rows), steps, disjoint=disjoint, least=groups)
+    lengths = [learning_rate] * steps
+    points = projected_steps(problem, channel, estimator, batches=batches, lengths=lengths)  # lines 1-10
     return np.asarray(points[-1] if strong else problem.domain.project(points[1:].mean(axis=0)))  # lines 11-16
 
 
-def batching_of(convexity: str, reading: str) -> str:
-    return "disjoint" if convexity == "strong" and reading == "batch" else "all"
+def in_batches(convexity: str, reading: str) -> bool:
+    return convexity == "strong" and reading == "batch"
 
 
 def privacy(*, epsilon: float, delta: float) -> ApproxDP:
@@ -101,7 +105,7 @@ def worst_neighbours(
     **_: Any,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Records whose gradients, in the first step, are a worst pair of DPHDME on the smallest batch; the others zero."""
-    batch = min(Descent(steps, 1.0, batching_of(convexity, reading)).batches(n), key=len)
+    batch = min(batches_of(n, steps, disjoint=in_batches(convexity, reading)), key=len)
     pairs = median_of_means.worst_neighbours(len(batch), d, failure=failure, truncation=truncation)
     return with_gradients(pairs, loss=loss, n=n, batch=batch)
 
@@ -130,12 +134,8 @@ def published_convex(
 
     `moment_order` is 1 + v, `gradient_bound` is R, `diameter` is Δ.  Theorem 6's τ has no u: it is printed for u = O(1).
     """
-    n, d, order = _sizes(records, dimension, moment_order)
-    eps, steep, reach = (
-        positive("epsilon", epsilon),
-        positive("gradient_bound", gradient_bound),
-        positive("diameter", diameter),
-    )
+    (n, d), order = sizes(records=records, dimension=dimension), low_order(moment_order)
+    eps, steep, reach = positives(epsilon=epsilon, gradient_bound=gradient_bound, diameter=diameter)
     tau: float = (eps * n / d**1.5) ** (1 / order)
     steps = max(1, math.ceil((steep * eps * n / (tau * d**2)) ** 2))
     log_failure = -2 * d * math.log(reach * n ** ((order - 1) / order))
@@ -164,9 +164,9 @@ def published_strong(
     `moment_order` is 1 + v, `moment_bound` is u, `strong_convexity` is α, `smoothness` is β.  `tau="derived"` is Corollary 1's
     choice for batches of n/T records, which the theorem's rate needs.
     """
-    n, d, order = _sizes(records, dimension, moment_order)
-    eps, u = positive("epsilon", epsilon), positive("moment_bound", moment_bound)
-    alpha, beta = positive("strong_convexity", strong_convexity), positive("smoothness", smoothness)
+    (n, d), order = sizes(records=records, dimension=dimension), low_order(moment_order)
+    eps, u = positives(epsilon=epsilon, moment_bound=moment_bound)
+    alpha, beta = positives(strong_convexity=strong_convexity, smoothness=smoothness)
     if alpha > beta:
         raise InputError(f"strong_convexity = {alpha!r}: must be at most the smoothness, {beta!r}")
     power = (order - 1) / order
@@ -197,7 +197,7 @@ def tuned_parameters(
     keep V below r, of length (1/β)·r²/(r² + V²).  Full batches: ten, of the length (Δ/2)/√(T(r² + V²)) that minimises Lemma 17's
     bound, at most 1/β.
     """
-    n, d, order = _sizes(records, dimension, moment_order)
+    (n, d), order = sizes(records=records, dimension=dimension), low_order(moment_order)
     claim, reach = privacy(epsilon=epsilon, delta=delta), positive("diameter", diameter) / 2
     tau = positive("moment_bound", moment_bound) ** (1 / order)
     beta = positive("smoothness", smoothness)
@@ -215,10 +215,3 @@ def tuned_parameters(
         steps = MOST_TUNED_STEPS
         rate = min(1 / beta, reach / math.sqrt(steps * (steep**2 + noise(steps) ** 2)))
     return Parameters(steps, rate, tau, STRONG_FAILURE, convexity)
-
-
-def _sizes(records: int, dimension: int, moment_order: float) -> tuple[int, int, float]:
-    order = between("moment_order", moment_order, 1, 2)
-    if order == 1:
-        raise InputError("moment_order = 1: must lie in (1, 2]")
-    return whole("records", records, least=1), whole("dimension", dimension, least=1), order

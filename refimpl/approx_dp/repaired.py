@@ -12,24 +12,22 @@ Departures: it is ours.  No ball around w_{i−1}: the regularisation keeps the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, warn_if_weak
+from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, twice, warn_if_weak
 from refimpl.approx_dp.localised import Phase
+from refimpl.approx_dp.problem import prepare, with_quiet
+from refimpl.approx_dp.steps import consecutive
 from refimpl.channel import L2, Channel
-from refimpl.claims import ApproxDP
-from refimpl.domains import Domain, parse_domain
+from refimpl.domains import Domain
 from refimpl.laws import Gaussian
-from refimpl.losses import Loss, dimension_of, parse_loss
+from refimpl.losses import GlmLoss, Loss, Quadratic, Ridge
 from refimpl.pure_dp import single
-from refimpl.pure_dp.perturbation import Minimise, RegularisedProblem, certified_point, table
-from refimpl.validation import FloatArray, InputError, positive, vector
+from refimpl.pure_dp.perturbation import Minimise, RegularisedProblem, certified_point
+from refimpl.validation import FloatArray, InputError, positive
 
 
 def localised_extension(
@@ -50,26 +48,14 @@ def localised_extension(
     spend = privacy(epsilon=epsilon, delta=delta, rho=rho)
     if not phases:
         raise InputError("phases: are none; at least one is needed")
-    positive("kappa", kappa)
-    rows = table(data)
-    function = parse_loss(loss) if isinstance(loss, str) else loss
-    columns = rows.shape[1]
-    region = parse_domain(domain, dimension_of(function, columns)) if isinstance(domain, str) else domain
-    point = region.interior_point() if start is None else vector("start", start, size=region.dimension)
-    if (needed := sum(phase.size for phase in phases)) > len(rows):
-        raise InputError(f"data: has {len(rows)} records; the phases need {needed}")
-    warn_if_weak(spend, len(rows))
-    for i, (phase, end) in enumerate(zip(phases, accumulate(p.size for p in phases), strict=True), start=1):
-        batch = range(end - phase.size, end)
-        problem = RegularisedProblem.of(
-            loss=function,
-            domain=region,
-            columns=columns,
-            weight=phase.weight,
-            lipschitz=phase.clip,
-            kappa=kappa,
-            center=point,
-        )
+    kappa = positive("kappa", kappa)
+    given = prepare(data, loss=loss, domain=domain, start=start, extended=True)
+    region, point, rows = given.domain, given.start, given.rows
+    batches = consecutive((phase.size for phase in phases), len(rows), what="phases")
+    warn_if_weak(delta, len(rows))
+    for i, (phase, batch) in enumerate(zip(phases, batches, strict=True), start=1):
+        assert isinstance(given.loss, GlmLoss | Quadratic | Ridge)
+        problem = RegularisedProblem(given.loss, region, point, phase.weight, phase.clip, kappa)
         records = rows[batch.start : batch.stop]
         found = method(problem.on(records), problem.accuracy(phase.size))
         reach = L2(problem.sensitivity_upper(phase.size))
@@ -80,12 +66,9 @@ def localised_extension(
 
 def privacy(*, epsilon: float | None = None, delta: float | None = None, rho: float | None = None) -> Budget:
     """Ours: see the module's text."""
-    spend = budget(epsilon=epsilon, delta=delta, rho=rho)
-    return at_most(spend, -2 * math.log(spend.delta), place="its noise") if isinstance(spend, ApproxDP) else spend
+    return at_most(budget(epsilon=epsilon, delta=delta, rho=rho), twice, place="its noise")
 
 
 def worst_neighbours(n: int, d: int, *, phases: Sequence[Phase], **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of single output perturbation in the first batch, the others quiet."""
-    quiet = np.zeros((n - phases[0].size, d))
-    for rows, neighbour in single.worst_neighbours(phases[0].size, d, lipschitz=phases[0].clip):
-        yield np.vstack([rows, quiet]), np.vstack([neighbour, quiet])
+    return with_quiet(single.worst_neighbours(phases[0].size, d, lipschitz=phases[0].clip), n)

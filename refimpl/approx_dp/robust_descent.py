@@ -7,19 +7,20 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradient_steps import check_schedule, gradient_table, prepare
+from refimpl.approx_dp.problem import prepare
+from refimpl.approx_dp.steps import projected_steps
+from refimpl.channel import Channel, Transcript
 from refimpl.domains import Domain
-from refimpl.losses import Loss
+from refimpl.losses import AnyLoss
 from refimpl.means import soft_truncation
-from refimpl.validation import FloatArray, choice, whole
-
-__all__ = ["robust_gradient_descent", "trimmed_means"]
+from refimpl.means.trimmed import trimmed_means
+from refimpl.validation import FloatArray, choice, positive, whole
 
 
 def robust_gradient_descent(
     data: ArrayLike,
     *,
-    loss: Loss | str,
+    loss: AnyLoss | str,
     domain: Domain | str,
     steps: int,
     step_size: float,
@@ -31,23 +32,19 @@ def robust_gradient_descent(
 ) -> FloatArray:
     """The last of `steps` projected steps; `trim` is m, 0.05n by default; v and δ' are those of soft truncation [Holland 2019]."""
     choice("mean", mean, ("trimmed", "soft"))
-    check_schedule(steps, step_size, "full")
-    task = prepare(data, loss=loss, domain=domain, center=center)
-    n = len(task.rows)
+    steps, step_size = whole("steps", steps, least=1), positive("step_size", step_size)
+    soft_truncation.published_parameters(1, second_moment=second_moment, failure=failure)  # refuses bad ones at once
+    whole("trim", 0 if trim is None else trim, least=0)
+    problem = prepare(data, loss=loss, domain=domain, start=center, name="center")
+    n = len(problem.rows)
     cut = whole("trim", n // 20 if trim is None else trim, least=0, most=(n - 1) // 2)
     scale, beta = soft_truncation.published_parameters(n, second_moment=second_moment, failure=failure)
-    point = task.start
-    for _ in range(steps):
-        gradients = gradient_table(task.loss, point, task.rows)
-        slope = (
-            trimmed_means(gradients, cut) if mean == "trimmed" else soft_truncation.query(gradients, scale=scale, beta=beta)
-        )
-        point = task.domain.project(point - step_size * slope)
-    return point
 
+    def estimate(gradients: FloatArray, _: Channel) -> FloatArray:
+        if mean == "soft":
+            return soft_truncation.query(gradients, scale=scale, beta=beta)
+        return trimmed_means(np.array(gradients.T, order="C"), cut)
 
-def trimmed_means(table: FloatArray, trim: int) -> FloatArray:
-    """The mean of every column without its m smallest and m largest entries."""
-    n = len(table)
-    kept = np.partition(table, (trim, n - trim - 1), axis=0)[trim : n - trim]
-    return np.asarray(kept.mean(axis=0))
+    nothing = Channel.replaying(Transcript(()))  # nothing is released
+    points = projected_steps(problem, nothing, estimate, batches=[range(n)] * steps, lengths=[step_size] * steps)
+    return np.asarray(points[-1])

@@ -40,13 +40,15 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.stats import chi2, norm
 
+from refimpl.approx_dp.budget import warn_if_weak
 from refimpl.approx_dp.empirical import block_minimisers
-from refimpl.approx_dp.gradient_steps import check_delta, prepare
+from refimpl.approx_dp.problem import prepare
+from refimpl.approx_dp.public import positives, sizes
 from refimpl.channel import Channel, Smooth
 from refimpl.claims import ApproxDP
 from refimpl.domains import Domain
 from refimpl.laws import Gaussian
-from refimpl.losses import Loss, Quadratic
+from refimpl.losses import AnyLoss, Quadratic
 from refimpl.means.rows import replace_record
 from refimpl.validation import FloatArray, InputError, choice, positive, probability, whole
 
@@ -61,7 +63,7 @@ def sample_and_aggregate(
     data: ArrayLike,
     channel: Channel,
     *,
-    loss: Loss | str,
+    loss: AnyLoss | str,
     domain: Domain | str,
     epsilon: float,
     delta: float,
@@ -77,21 +79,19 @@ def sample_and_aggregate(
     blocks, noise = whole("blocks", blocks, least=2), choice("noise", noise, NOISES)
     most_steps = whole("most_steps", most_steps, least=1)
     choice("centres", centres, CENTRES)
-    task = prepare(data, loss=loss, domain=domain, center=center)
-    check_delta(delta, len(task.rows))
-    dimension = task.domain.dimension
-    if not task.loss.is_smooth:
-        raise InputError(f"loss = {task.loss!r}: must be smooth")
+    problem = prepare(data, loss=loss, domain=domain, start=center, name="center", smooth=True)
+    warn_if_weak(delta, len(problem.rows))
+    dimension = problem.domain.dimension
     if centres == "any" and dimension > 1:
         raise InputError(f"centres = {centres!r}: is for one dimension, not for {dimension}; must be 'data'")
-    if blocks > len(task.rows):
-        raise InputError(f"blocks = {blocks}: must be at most the number of records, {len(task.rows)}")
+    if blocks > len(problem.rows):
+        raise InputError(f"blocks = {blocks}: must be at most the number of records, {len(problem.rows)}")
     alpha, beta = noise_shape(dimension, epsilon=epsilon, delta=delta, noise=noise)
-    points = block_minimisers(task.loss, task.rows, task.domain, task.start, blocks=blocks, most_steps=most_steps)
+    points = block_minimisers(problem, blocks=blocks, most_steps=most_steps)
     aggregate = data_centre if centres == "data" else interval_centre
-    centre, bound = aggregate(points, diameter=task.domain.diameter_upper(), rate=beta)
+    centre, bound = aggregate(points, diameter=problem.domain.diameter_upper(), rate=beta)
     law = Gaussian(centre, bound / alpha)
-    return task.domain.project(channel.release("centre", law, sensitivity=Smooth(np.array(bound), beta, 2), spend=claim))
+    return problem.domain.project(channel.release("centre", law, sensitivity=Smooth(np.array(bound), beta, 2), spend=claim))
 
 
 def data_centre(points: FloatArray, *, diameter: float, rate: float) -> tuple[FloatArray, float]:
@@ -184,8 +184,9 @@ def tuned_parameters(
     [P1, Lemma 1].  If three quarters of the points are so, S ≤ 2·max(2r, e^{−β(m/4 − 3)}Λ), and the noise has length √d·S/α.
     A block has at least `least_block` records, 2d by default, for Lemma 1 needs strong convexity in it.
     """
+    n, d = sizes(n=n, d=d)
     alpha, beta = noise_shape(d, epsilon=epsilon, delta=delta, noise="tuned")
-    diameter, spread = positive("diameter", diameter), positive("spread", spread)
+    diameter, spread = positives(diameter=diameter, spread=spread)
     least_block = 2 * d if least_block is None else whole("least_block", least_block, least=1)
     if n // 3 < least_block:
         raise InputError(f"n = {n}: three blocks of {least_block} records need {3 * least_block}")
@@ -195,7 +196,9 @@ def tuned_parameters(
     return {"blocks": int(m[np.argmin(math.sqrt(d) * reach / alpha + radius)]), "noise": "tuned"}
 
 
-def worst_neighbours(n: int, d: int, *, loss: Loss | str, blocks: int, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
+def worst_neighbours(
+    n: int, d: int, *, loss: AnyLoss | str, blocks: int, **_: Any
+) -> Iterator[tuple[FloatArray, FloatArray]]:
     """For quadratics, whose minimisers are the blocks' means, along one axis: all points at one end of W but for some, whose
     number changes, so that S does; two clusters, one the majority's before, the other after, so that the centre does; a star.
 

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.accountant import noise_multiplier
 from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.gradients import clipped_mean_gradient, prepare, projection
+from refimpl.approx_dp.gradients import clipped_mean_gradient, projection
+from refimpl.approx_dp.problem import prepare
 from refimpl.channel import L2, Bound, Channel
 from refimpl.claims import ZCDP, ApproxDP
 from refimpl.domains import Domain
@@ -47,14 +48,15 @@ def dp_sgd(
     start: ArrayLike | None = None,
 ) -> FloatArray:
     """`clip` is C, `batch` m, `steps` T, `step` the step size; the last iterate, or the average of all."""
-    claim = privacy(epsilon=epsilon, delta=delta)
+    privacy(epsilon=epsilon, delta=delta)
     clip, step = positive("clip", clip), positive("step", step)
     steps, batch = whole("steps", steps, least=1), whole("batch", batch, least=1)
     choice("output", output, OUTPUTS)
-    function, region, point, rows = prepare(data, loss=loss, domain=domain, start=start)
+    problem = prepare(data, loss=loss, domain=domain, start=start)
+    function, region, point, rows = problem.loss, problem.domain, problem.start, problem.rows
     n = len(rows)
     z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=steps)
-    warn_if_weak(claim, n)
+    warn_if_weak(delta, n)
     reach, spend = sensitivity(batch, clip=clip), ZCDP(1 / (2 * z**2))
     project, total = projection(region), np.zeros_like(point)
     for t in range(1, steps + 1):
@@ -102,8 +104,8 @@ def tuned_parameters(
     """Public choices: batches of n/10, C = 2r̃, and the step D/(√T·√(C² + dσ²)) of projected stochastic gradient descent,
     averaged.
     """
-    n, batch = whole("n", n, least=10), max(1, n // 10)
-    clip = 2 * positive("moment_bound", moment_bound)
+    n, dimension, steps = whole("n", n, least=10), whole("dimension", dimension, least=1), whole("steps", steps, least=1)
+    batch, clip, diameter = n // 10, 2 * positive("moment_bound", moment_bound), positive("diameter", diameter)
     scale = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=steps) * 2 * clip / batch
     step = diameter / math.sqrt(steps * (clip**2 + dimension * scale**2))
     return {"clip": clip, "batch": batch, "steps": steps, "step": step, "output": "average"}

@@ -15,27 +15,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradient_steps import (
-    check_delta,
-    check_schedule,
-    check_size,
-    descend,
-    dimension,
-    prepare,
-    records_with_gradients,
-)
+from refimpl.approx_dp.problem import parsed, with_gradients
+from refimpl.approx_dp.public import positives, sizes
+from refimpl.approx_dp.steps import SAMPLINGS, batches_of, descend
 from refimpl.approx_dp.trimmed_descent import privacy
 from refimpl.channel import Channel
 from refimpl.domains import Domain
-from refimpl.losses import Loss
+from refimpl.losses import AnyLoss, dimension_of
 from refimpl.means import soft_truncation
 from refimpl.means.soft_truncation import PLATEAU, soft_truncated_mean
-from refimpl.validation import FloatArray, positive, probability, whole
+from refimpl.validation import FloatArray, choice, positive, probability
 
 __all__ = [
     "experiment_parameters",
@@ -54,7 +47,7 @@ def soft_truncation_descent(
     data: ArrayLike,
     channel: Channel,
     *,
-    loss: Loss | str,
+    loss: AnyLoss | str,
     domain: Domain | str,
     epsilon: float,
     delta: float,
@@ -72,20 +65,23 @@ def soft_truncation_descent(
     probability("failure", failure)
     if scale is not None:
         positive("scale", scale)
-    check_schedule(steps, step_size, sampling)
-    task = prepare(data, loss=loss, domain=domain, center=center)
-    check_delta(delta, len(task.rows))
-    check_size(len(task.rows), steps, sampling, least=2)
-    estimate = partial(
+    return descend(
+        data,
+        channel,
         soft_truncated_mean,
+        loss=loss,
+        domain=domain,
         epsilon=epsilon,
         delta=delta,
+        steps=steps,
+        step_size=step_size,
+        sampling=sampling,
+        center=center,
+        least=2,
         second_moment=second_moment,
         failure=failure,
         scale=scale,
-        iterations=steps if sampling == "full" else 1,  # the releases that touch a record
     )
-    return descend(task, channel, steps=steps, step_size=step_size, sampling=sampling, estimate=estimate)
 
 
 def published_parameters(
@@ -102,12 +98,13 @@ def published_parameters(
 ) -> dict[str, Any]:
     """η = 1/β; T = (β/α)·log n for an α-strongly convex risk [P1, Theorem 7], else T = (D√(nε̃)/(d√(v log(Dn/δ'))))^{2/3} with
     D = `distance` ≥ ‖w0 − w*‖, from T = βD/χ [P1, (17)]."""
-    beta = positive("curvature_upper", curvature_upper)
-    v, failure = positive("second_moment", second_moment), probability("failure", failure)
+    n, d = sizes(n=n, d=d)
+    beta, v = positives(curvature_upper=curvature_upper, second_moment=second_moment)
+    failure, tilde = probability("failure", failure), math.sqrt(2 * privacy(epsilon=epsilon, delta=delta).rho)
     if curvature_lower is not None:
         steps = STEPS * beta / positive("curvature_lower", curvature_lower) * math.log(n)
     else:
-        D, tilde = positive("distance", distance), math.sqrt(2 * privacy(epsilon=epsilon, delta=delta).rho)
+        D = positive("distance", distance)
         logarithm = max(1.0, math.log(D * n / failure))
         steps = STEPS * (D * math.sqrt(n * tilde) / (d * math.sqrt(v * logarithm))) ** (2 / 3)
     return {"steps": max(1, math.ceil(steps)), "step_size": 1 / beta, "second_moment": v, "failure": failure}
@@ -115,7 +112,7 @@ def published_parameters(
 
 def experiment_parameters(*, sampling: str = "full") -> dict[str, Any]:
     """v = 5, δ' = 0.01; η = 0.1, or 1/√t in the stochastic variant [P1, Appendix C]."""
-    step_size = 1.0 if sampling == "disjoint" else 0.1
+    step_size = 1.0 if choice("sampling", sampling, SAMPLINGS) == "disjoint" else 0.1
     return {"second_moment": 5.0, "failure": 0.01, "step_size": step_size, "sampling": sampling}
 
 
@@ -135,9 +132,9 @@ def tuned_parameters(
 
     With disjoint batches n is a batch and T is 1.  s is never above the published one.
     """
-    steps = whole("steps", steps, least=1)
+    n, d, steps = sizes(n=n, d=d, steps=steps)
     v = positive("second_moment", second_moment)
-    size, rounds = (n // steps, 1) if sampling == "disjoint" else (n, steps)
+    size, rounds = (n // steps, 1) if choice("sampling", sampling, SAMPLINGS) == "disjoint" else (n, steps)
     rho = privacy(epsilon=epsilon, delta=delta).rho
     per_scale = 2 * PLATEAU / size * math.sqrt(d * rounds / (2 * rho))  # deviation of a coordinate's noise, divided by s
     published, _ = soft_truncation.published_parameters(size, second_moment=v, failure=failure)
@@ -149,7 +146,7 @@ def worst_neighbours(
     n: int,
     d: int,
     *,
-    loss: Loss | str,
+    loss: AnyLoss | str,
     second_moment: float,
     failure: float,
     steps: int,
@@ -157,6 +154,7 @@ def worst_neighbours(
     **_: Any,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of the mean, as the gradients of the first step; the records of other steps pull nowhere."""
-    size = n if sampling == "full" else n // steps
-    for pair in soft_truncation.worst_neighbours(size, dimension(loss, d), second_moment=second_moment, failure=failure):
-        yield records_with_gradients(loss, pair, n)
+    batch = batches_of(n, steps, disjoint=sampling == "disjoint", equal=True)[0]
+    law = {"second_moment": second_moment, "failure": failure}
+    pairs = soft_truncation.worst_neighbours(len(batch), dimension_of(parsed(loss), d), **law)
+    return with_gradients(pairs, loss=loss, n=n, batch=batch)

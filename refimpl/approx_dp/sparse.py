@@ -20,14 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.framework import disjoint, warn_if_weak, with_gradients
+from refimpl.approx_dp.budget import warn_if_weak
+from refimpl.approx_dp.gradients import gradient_tables
+from refimpl.approx_dp.problem import parsed, records_of, with_gradients
+from refimpl.approx_dp.public import low_order, positives, sizes
+from refimpl.approx_dp.steps import batches_of
 from refimpl.channel import Channel
 from refimpl.claims import ApproxDP, PureDP, implied_epsilon
-from refimpl.losses import AnyLoss, dimension_of, parse_any_loss
+from refimpl.losses import AnyLoss, dimension_of
 from refimpl.means import peeling
 from refimpl.means.peeling import noise_scale, peel
 from refimpl.means.rows import truncated_mean_of
-from refimpl.pure_dp.perturbation import table
 from refimpl.validation import FloatArray, InputError, between, positive, probability, vector, whole
 
 STEPS_CONSTANT = 72 / 5  # T = (72γ/(5μ))·log n: the proof's excess risk shrinks by 1 − 5μ/(72γ) in a step
@@ -57,17 +60,20 @@ def sparse_optimisation(
     eta, bound = positive("learning_rate", learning_rate), positive("truncation", truncation)
     reach = math.inf if radius is None else positive("radius", radius)
     _refuse_unproved(sparsity, epsilon, delta)
-    loss = parse_any_loss(loss) if isinstance(loss, str) else loss
-    rows = table(data)
-    d = dimension_of(loss, rows.shape[1])
+    function = parsed(loss)
+    if start is not None:
+        vector("start", start)
+    rows = records_of(data, function)
+    d = dimension_of(function, rows.shape[1])
     sparsity = whole("sparsity", sparsity, least=1, most=d)
     point = np.zeros(d) if start is None else vector("start", start, size=d)
     if np.count_nonzero(point) > sparsity or np.linalg.norm(point) > reach:
-        raise InputError(f"start: must have at most {sparsity} entries that are not 0, and a norm of at most {reach:g}")
-    loss.split(rows)  # refuses labels other than ±1
+        shown = np.array2string(point, threshold=8)
+        raise InputError(f"start = {shown}: at most {sparsity} entries may not be 0, and the norm be at most {reach:g}")
     warn_if_weak(delta, len(rows))
-    for t, batch in enumerate(disjoint(len(rows), steps), start=1):  # lines 1, 2
-        gradients = loss.gradients(point, rows[batch.start : batch.stop])
+    batches, tables = batches_of(len(rows), steps, disjoint=True), gradient_tables(function, rows, repeated=False)  # line 1
+    for t, batch in enumerate(batches, start=1):  # line 2
+        gradients = tables(point, batch)
         half = point - eta * truncated_mean_of(gradients, bound)  # lines 3-9
         part, moved = channel.part(f"step{t}", batch), sensitivity(len(batch), truncation=bound, learning_rate=eta)
         point = peel(half, part, sparsity=sparsity, epsilon=epsilon, delta=delta, sensitivity=moved)  # line 10
@@ -99,7 +105,7 @@ def worst_neighbours(
     n: int, d: int, *, loss: AnyLoss | str, steps: int, truncation: float, sparsity: int, **_: Any
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Records whose gradients, in the first step, are a worst pair of peeling on the smallest batch; the others zero."""
-    batch = min(disjoint(n, steps), key=len)
+    batch = min(batches_of(n, steps, disjoint=True), key=len)
     pairs = peeling.worst_neighbours(len(batch), d, truncation=truncation, sparsity=sparsity)
     return with_gradients(pairs, loss=loss, n=n, batch=batch)
 
@@ -139,8 +145,8 @@ def published_parameters(
     """
     privacy(epsilon=epsilon, delta=delta)
     n, d = whole("records", records, least=2), whole("dimension", dimension, least=1)
-    mu, gamma = positive("strong_convexity", strong_convexity), positive("smoothness", smoothness)
-    order, u = _order(moment_order), positive("moment_bound", moment_bound)
+    mu, gamma, u = positives(strong_convexity=strong_convexity, smoothness=smoothness, moment_bound=moment_bound)
+    order = low_order(moment_order)
     steps = whole("steps", math.ceil(STEPS_CONSTANT * gamma / mu * math.log(n)), least=1, most=n)
     truly = whole("true_sparsity", true_sparsity, least=1, most=d)
     sparsity = whole("sparsity", math.ceil(SPARSITY_CONSTANT * (gamma / mu) ** 2 * truly), least=1, most=d)
@@ -165,16 +171,9 @@ def tuned_parameters(
     At most four steps, and so few that the largest of d selection noises is at most B/(16γ), about.
     """
     privacy(epsilon=epsilon, delta=delta)
-    n, d = whole("records", records, least=1), whole("dimension", dimension, least=1)
+    n, d = sizes(records=records, dimension=dimension)
     s = whole("true_sparsity", true_sparsity, least=1, most=d)
-    bound = TUNED_TRUNCATION * positive("moment_bound", moment_bound) ** (1 / _order(moment_order))
+    bound = TUNED_TRUNCATION * positive("moment_bound", moment_bound) ** (1 / low_order(moment_order))
     noise = noise_scale(sparsity=s, epsilon=epsilon, delta=delta, sensitivity=2 / n) * math.log(2 * d)  # in units of B/γ
     steps = max(1, min(MOST_TUNED_STEPS, int(1 / (16 * noise))))
     return Parameters(s, steps, 1 / positive("smoothness", smoothness), bound)
-
-
-def _order(value: float) -> float:
-    order = between("moment_order", value, 1, 2)
-    if order == 1:
-        raise InputError("moment_order = 1: must lie in (1, 2]")
-    return order

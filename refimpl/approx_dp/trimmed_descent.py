@@ -15,27 +15,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradient_steps import (
-    check_delta,
-    check_schedule,
-    check_size,
-    descend,
-    dimension,
-    prepare,
-    records_with_gradients,
-)
+from refimpl.approx_dp.problem import parsed, with_gradients
+from refimpl.approx_dp.public import positives, sizes
+from refimpl.approx_dp.steps import batches_of, descend
 from refimpl.channel import Channel
 from refimpl.claims import ZCDP, zcdp_budget
 from refimpl.domains import Domain
-from refimpl.losses import Loss
+from refimpl.losses import AnyLoss, dimension_of
 from refimpl.means import trimmed
 from refimpl.means.trimmed import trimmed_mean
-from refimpl.validation import FloatArray, positive
+from refimpl.validation import FloatArray, positive, whole
 
 STEPS = 1.0  # the constant of T = O((β/α) log n)
 TRIM = 1  # m = O(1)
@@ -46,7 +39,7 @@ def trimmed_mean_descent(
     data: ArrayLike,
     channel: Channel,
     *,
-    loss: Loss | str,
+    loss: AnyLoss | str,
     domain: Domain | str,
     epsilon: float,
     delta: float,
@@ -62,23 +55,23 @@ def trimmed_mean_descent(
 ) -> FloatArray:
     """`lower`, `upper` are a, b; `trim` is m, of the records of a step; `smoothness` is the t of t-smooth sensitivity."""
     privacy(epsilon=epsilon, delta=delta)
-    trimmed.check_parameters(lower=lower, upper=upper, trim=trim, smoothness=smoothness, clamp=clamp)
-    check_schedule(steps, step_size, sampling)
-    task = prepare(data, loss=loss, domain=domain, center=center)
-    check_delta(delta, len(task.rows))
-    check_size(len(task.rows), steps, sampling, least=2 * trim + 1)
-    estimate = partial(
+    given: dict[str, Any] = {"lower": lower, "upper": upper, "trim": trim, "smoothness": smoothness, "clamp": clamp}
+    trimmed.check_parameters(**given)
+    return descend(
+        data,
+        channel,
         trimmed_mean,
+        loss=loss,
+        domain=domain,
         epsilon=epsilon,
         delta=delta,
-        lower=lower,
-        upper=upper,
-        trim=trim,
-        smoothness=smoothness,
-        clamp=clamp,
-        iterations=steps if sampling == "full" else 1,  # the releases that touch a record
+        steps=steps,
+        step_size=step_size,
+        sampling=sampling,
+        center=center,
+        least=2 * trim + 1,
+        **given,
     )
-    return descend(task, channel, steps=steps, step_size=step_size, sampling=sampling, estimate=estimate)
 
 
 def privacy(*, epsilon: float, delta: float) -> ZCDP:
@@ -88,24 +81,34 @@ def privacy(*, epsilon: float, delta: float) -> ZCDP:
 
 def published_parameters(n: int, *, curvature_upper: float, curvature_lower: float) -> dict[str, Any]:
     """T = (β/α)·log n, η = 1/β, m = 1 [P1, Theorem 5]; β = `curvature_upper` and α = `curvature_lower` of the risk."""
-    beta, alpha = positive("curvature_upper", curvature_upper), positive("curvature_lower", curvature_lower)
-    return {"steps": math.ceil(STEPS * beta / alpha * math.log(n)), "step_size": 1 / beta, "trim": TRIM}
+    beta, alpha = positives(curvature_upper=curvature_upper, curvature_lower=curvature_lower)
+    return {"steps": math.ceil(STEPS * beta / alpha * math.log(whole("n", n, least=2))), "step_size": 1 / beta, "trim": TRIM}
 
 
 def experiment_parameters(n: int) -> dict[str, Any]:
     """η = 0.01 and m = 0.05n [P1, Appendix C]."""
-    return {"step_size": 0.01, "trim": max(1, n // 20)}
+    return {"step_size": 0.01, "trim": max(1, whole("n", n, least=1) // 20)}
 
 
 def tuned_parameters(n: int, *, curvature_upper: float, steps: int = TUNED_STEPS) -> dict[str, Any]:
     """Few steps of length 1/β over midmeans: a quarter is trimmed on each side, so that e^{−mt} is small."""
+    n, steps = sizes(n=n, steps=steps)
     return {"steps": steps, "step_size": 1 / positive("curvature_upper", curvature_upper), "trim": max(1, n // 4)}
 
 
 def worst_neighbours(
-    n: int, d: int, *, loss: Loss | str, lower: float, upper: float, trim: int, steps: int, sampling: str = "full", **_: Any
+    n: int,
+    d: int,
+    *,
+    loss: AnyLoss | str,
+    lower: float,
+    upper: float,
+    trim: int,
+    steps: int,
+    sampling: str = "full",
+    **_: Any,
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Those of the mean, as the gradients of the first step; the records of other steps pull nowhere."""
-    size = n if sampling == "full" else n // steps
-    for pair in trimmed.worst_neighbours(size, dimension(loss, d), lower=lower, upper=upper, trim=trim):
-        yield records_with_gradients(loss, pair, n)
+    batch = batches_of(n, steps, disjoint=sampling == "disjoint", equal=True)[0]
+    pairs = trimmed.worst_neighbours(len(batch), dimension_of(parsed(loss), d), lower=lower, upper=upper, trim=trim)
+    return with_gradients(pairs, loss=loss, n=n, batch=batch)

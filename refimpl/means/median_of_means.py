@@ -52,11 +52,16 @@ def truncated_median_of_means(
 
 
 def number_of_groups(n: int, d: int, *, failure: float) -> int:
-    """Line 1: m = 4·log(2d/ξ), rounded up; every group needs a record."""
-    groups = math.ceil(4 * math.log(2 * d / failure))
+    """Every group needs a record."""
+    groups = wanted_groups(d, failure=failure)
     if n < groups:
         raise validation.InputError(f"data: has {n} records; at least {groups} are needed, one for each of the groups")
     return groups
+
+
+def wanted_groups(d: int, *, failure: float) -> int:
+    """Line 1: m = 4·log(2d/ξ), rounded up."""
+    return math.ceil(4 * math.log(2 * d / failure))
 
 
 def group_starts(n: int, groups: int) -> list[int]:
@@ -65,9 +70,10 @@ def group_starts(n: int, groups: int) -> list[int]:
 
 
 def median_of(means: FloatArray, median: str) -> FloatArray:
-    ordered = np.sort(means, axis=0)
-    low, high = (len(means) - 1) // 2, len(means) // 2
-    return np.asarray(ordered[low] if median == "low" else (ordered[low] + ordered[high]) / 2)
+    columns, low, high = np.array(means.T, order="C"), (len(means) - 1) // 2, len(means) // 2
+    columns.partition(low, axis=1)
+    above = columns[:, low if median == "low" else high :].min(axis=1)
+    return np.asarray((columns[:, low] + above) / 2)
 
 
 def sensitivity(n: int, d: int, *, groups: int, truncation: float) -> Bound:

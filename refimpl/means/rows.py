@@ -6,7 +6,7 @@ import numpy as np
 
 from refimpl.validation import FloatArray
 
-_BLOCK = 1 << 16  # entries handled at a time by the operations that need a temporary: fits in a core's cache
+_BLOCK = 1 << 17  # entries handled at a time by the operations that need temporaries: new memory costs more than the work
 
 
 def clip_weights(data: FloatArray, clip: float) -> FloatArray:
@@ -28,7 +28,7 @@ def clipped_mean_of(data: FloatArray, clip: float) -> FloatArray:
 
 
 def blocks(data: FloatArray) -> list[slice]:
-    """Consecutive rows, few enough at a time for a temporary of their size to stay in cache."""
+    """Consecutive rows, few enough at a time for temporaries of their size to be reused."""
     step = max(1, _BLOCK // data.shape[1])
     return [slice(start, start + step) for start in range(0, len(data), step)]
 
@@ -37,9 +37,18 @@ def truncated_sum(data: FloatArray, bound: float) -> FloatArray:
     """Σ_i x_ij·1{|x_ij| ≤ B}, coordinate by coordinate."""
     total = np.zeros(data.shape[1])
     for rows in blocks(data):
-        block = data[rows]
-        total += np.where(np.abs(block) <= bound, block, 0.0).sum(axis=0)
+        total += column_sums(_truncated(data[rows], bound))
     return total
+
+
+def column_sums(rows: FloatArray) -> FloatArray:
+    """Of rows one after the other in memory a matrix product is the fastest sum."""
+    return np.asarray(np.ones(len(rows)) @ rows)
+
+
+def _truncated(rows: FloatArray, bound: float) -> FloatArray:
+    """In a third of the time of np.where; entries are finite, so 0·x is 0."""
+    return np.asarray(rows * (np.abs(rows) <= bound))
 
 
 def truncated_mean_of(data: FloatArray, bound: float) -> FloatArray:
@@ -49,9 +58,8 @@ def truncated_mean_of(data: FloatArray, bound: float) -> FloatArray:
 
 def truncated_group_means(data: FloatArray, starts: list[int], bound: float) -> FloatArray:
     """The truncated mean of each group of consecutive records, one per row; `starts` are the groups' first records."""
-    kept = data * (np.abs(data) <= bound)  # half the time of np.where; entries are finite, so 0·x is 0
     sizes = np.diff([*starts, len(data)])
-    return np.asarray(np.add.reduceat(kept, starts, axis=0) / sizes[:, np.newaxis])
+    return np.asarray(np.add.reduceat(_truncated(data, bound), starts, axis=0) / sizes[:, np.newaxis])
 
 
 def replace_record(data: FloatArray, row: int, record: FloatArray | float) -> FloatArray:

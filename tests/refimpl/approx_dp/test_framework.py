@@ -2,18 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from refimpl.approx_dp import dp_sco, private_gradient_descent, sco_framework, sparse_optimisation
-from refimpl.approx_dp.budget import WeakDelta
-from refimpl.approx_dp.framework import Descent, Fixed, disjoint, prepare, warn_if_weak, worst_neighbours
+from refimpl.approx_dp import sco_framework
+from refimpl.approx_dp.framework import Fixed, worst_neighbours
+from refimpl.approx_dp.problem import prepare
 from refimpl.channel import L2, Channel, run
 from refimpl.domains import Ball
 from refimpl.laws import Point
 from refimpl.losses import Quadratic, RecordQuadratic
 from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.validation import FloatArray, InputError
+from refimpl.validation import FloatArray
 
 
 def exact(rows: FloatArray, channel: Channel) -> FloatArray:
@@ -47,73 +45,6 @@ def test_steps_on_exact_means_by_hand(batching: str) -> None:
     assert [release.name for release in transcript] == [f"step{t}/mean" for t in (1, 2, 3, 4)]
 
 
-@given(st.integers(1, 200), st.integers(1, 50))
-@settings(deadline=None, max_examples=100)
-def test_batches_are_a_partition_into_nearly_equal_parts(records: int, batches: int) -> None:
-    if batches > records:
-        with pytest.raises(InputError, match=f"at least {batches}"):
-            disjoint(records, batches)
-        return
-    parts = disjoint(records, batches)
-    assert [i for part in parts for i in part] == list(range(records))
-    assert {len(part) for part in parts} <= {records // batches, -(-records // batches)}
-    assert len(parts) == batches
-
-
-BAD = [
-    ({"steps": 0}, "steps = 0"),
-    ({"steps": 2.5}, "steps = 2.5"),
-    ({"learning_rate": 0.0}, "learning_rate"),
-    ({"learning_rate": float("nan")}, "learning_rate"),
-    ({"batching": "some"}, "batching"),
-    ({"start": [2.0, 0.0]}, "start: must lie in the domain"),
-    ({"start": [0.0]}, "start: has 1 entries"),
-    ({"loss": "affine"}, "data: has 3 columns; must have 2"),
-    ({"loss": "nonsense"}, "loss"),
-    ({"batching": "disjoint", "steps": 7}, "data: has 6 records"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), BAD, ids=[message for _, message in BAD])
-def test_what_is_refused_before_anything_is_released(change: dict[str, object], message: str) -> None:
-    channel = Channel.sampling(np.random.default_rng(0))
-    given = {
-        "loss": "squared",
-        "domain": Ball(np.zeros(2), 1.0),
-        "estimator": exact,
-        "steps": 2,
-        "learning_rate": 0.1,
-        **change,
-    }
-    with pytest.raises(InputError, match=message):
-        sco_framework(np.ones((6, 3)), channel, **given)  # type: ignore[arg-type]
-    assert len(channel.transcript()) == 0
-
-
-def test_labels_and_curvatures_are_checked_before_anything_is_released() -> None:
-    with pytest.raises(InputError, match="label"):
-        prepare(np.array([[1.0, 1.0], [1.0, 0.5]]), loss="logistic", domain="ball:1")
-    with pytest.raises(InputError, match="curvature"):
-        prepare(np.array([[1.0, 1.0], [-1.0, 0.5]]), loss="record-quadratic", domain="ball:1")
-    with pytest.raises(InputError, match="at most 1e"):
-        prepare(np.array([[1.0, 1e70]]), loss="squared", domain="ball:1")
-
-
-def test_a_delta_that_protects_nobody_is_worth_a_warning() -> None:
-    with pytest.warns(WeakDelta, match=r"delta = 0.01: is not below 1/n = 0.01"):
-        warn_if_weak(0.01, 100)
-    warn_if_weak(0.0099, 100)
-    data, rng, weak = np.zeros((30, 1)), np.random.default_rng(0), {"epsilon": 0.5, "delta": 0.05}
-    steps = {"loss": "affine", "steps": 1, "learning_rate": 1.0}
-    for function, extra in (
-        (private_gradient_descent, {"domain": "ball:1", "clip": 1.0}),
-        (dp_sco, {"domain": "ball:1", "truncation": 1.0, "failure": 0.5}),
-        (sparse_optimisation, {"truncation": 1.0, "sparsity": 1}),
-    ):
-        with pytest.warns(WeakDelta):
-            run(function, data, rng, **steps, **weak, **extra)
-
-
 @pytest.mark.parametrize(
     ("loss", "columns"), [("affine", 2), ("squared", 3), ("logistic", 3), (RecordQuadratic(), 4), (Quadratic(np.eye(2)), 2)]
 )
@@ -123,12 +54,11 @@ def test_the_worst_pair_moves_a_clipped_mean_as_far_as_it_can_move(loss: object,
     if loss == "logistic":
         data[:, -1], neighbour[:, -1] = np.where(data[:, -1] < 0, -1, 1), np.where(neighbour[:, -1] < 0, -1, 1)
     assert (data != neighbour).any(axis=1).sum() == 1
-    problem, rows = prepare(data, loss=loss, domain="ball:1")  # type: ignore[arg-type]
-    first, second = (problem.loss.gradients(problem.start, table)[0] for table in (rows, neighbour))
+    problem = prepare(data, loss=loss, domain="ball:1")  # type: ignore[arg-type]
+    first, second = (problem.loss.gradients(problem.start, table)[0] for table in (problem.rows, neighbour))
     assert np.linalg.norm(first) >= 500
     assert first == pytest.approx(-second, rel=1e-12)
 
 
-def test_descent_says_how_it_is_made() -> None:
-    assert Descent.of(steps=3, learning_rate=1.0).batches(5) == [range(5)] * 3
+def test_a_fixed_estimator_says_what_it_is() -> None:
     assert str(Fixed(simple_clipping_mean, {"clip": 1.0, "rho": 0.5})) == "simple_clipping_mean(clip=1.0, rho=0.5)"

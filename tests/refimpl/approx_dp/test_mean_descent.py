@@ -123,37 +123,6 @@ def test_tuned_parameters_do_not_ask_for_more_steps_than_their_noise_allows() ->
         )
 
 
-BAD = [
-    ({"epsilon": 1.5}, r"epsilon = 1.5: must lie in \[0, 1\]"),
-    ({"epsilon": 0.0}, "epsilon"),
-    ({"delta": 1.0}, "delta"),
-    ({"clip": -1.0}, "clip"),
-    ({"steps": 0}, "steps"),
-    ({"estimator": "median"}, "estimator"),
-    ({"groups": 3}, "groups = 3: simple clipping has none"),
-    ({"estimator": "updating"}, "groups = None"),
-    ({"estimator": "updating", "groups": 0}, "groups"),
-    ({"estimator": "updating", "groups": 13}, "data: has 12 records"),
-    ({"estimator": "updating", "groups": 4, "method": "magic"}, "method"),
-    ({"estimator": "updating", "groups": 4, "inner_steps": 0}, "inner_steps"),
-    ({"estimator": "updating", "groups": 10**9}, "Theorem 6 needs epsilon"),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), BAD, ids=[message for _, message in BAD])
-def test_what_is_refused_before_anything_is_released(change: dict[str, Any], message: str) -> None:
-    channel = Channel.sampling(np.random.default_rng(0))
-    with pytest.raises(InputError, match=message):
-        private_gradient_descent(np.ones((12, 3)), channel, **{**STEPS, **change})
-    assert not channel.transcript().spending
-
-
-def test_moment_orders_below_two_are_refused() -> None:
-    for function, extra in ((published_parameters, {}), (tuned_parameters, {"diameter": 1.0})):
-        with pytest.raises(InputError, match=r"moment_order = 1.5: must be >= 2"):
-            function(100, 2, **PRIVATE, moment_order=1.5, moment_bound=1.0, smoothness=1.0, **extra)  # type: ignore[operator]
-
-
 def test_groups_that_only_shuffling_could_cover_are_refused() -> None:
     """So many groups of two records that one group's ρ does not imply a step's (ε₀, δ₀), as it does for fewer."""
     private = {"epsilon": 1.0, "delta": 1e-7}

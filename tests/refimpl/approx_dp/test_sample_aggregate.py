@@ -205,30 +205,3 @@ def test_parameters_are_public_formulas() -> None:
     assert 16 * 5 < many < 10**5
     with pytest.raises(InputError, match="three blocks of 40 records"):
         tuned_parameters(100, 20, **private, diameter=4.0, spread=3.0)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"blocks": 1}, "blocks = 1: must be >= 2"),
-        ({"blocks": 11}, "blocks = 11: must be at most the number of records, 10"),
-        ({"noise": "none"}, "noise = 'none': must be one of published, tuned"),
-        ({"centres": "any"}, "centres = 'any': is for one dimension"),
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"delta": 1.0}, "delta"),
-        ({"loss": "absolute", "domain": "ball:1"}, "must be smooth"),
-        ({"center": [2.0, 0.0]}, "center: must lie in the domain"),
-        ({"loss": Quadratic(np.eye(3))}, "data: has 2 columns; must have 3"),
-        ({"most_steps": 0}, "most_steps = 0"),
-    ],
-)
-def test_bad_arguments_are_refused(changes: dict[str, object], message: str) -> None:
-    given: dict[str, object] = {"loss": Quadratic(np.eye(2)), "domain": "ball:1", "epsilon": 1.0, "delta": 1e-3, "blocks": 5}
-    with pytest.raises(InputError, match=message):
-        run(sample_and_aggregate, np.zeros((10, 2)), np.random.default_rng(0), **(given | changes))
-
-
-def test_a_large_delta_is_warned_about() -> None:
-    given = {"loss": Quadratic(np.eye(2)), "domain": "ball:1", "epsilon": 1.0, "delta": 0.1, "blocks": 5}
-    with pytest.warns(UserWarning, match="is not below 1/n"):
-        run(sample_and_aggregate, np.zeros((10, 2)), np.random.default_rng(0), **given)

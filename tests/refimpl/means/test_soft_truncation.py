@@ -29,7 +29,7 @@ def by_mpmath(a: float, beta: float) -> float:
 
 
 @pytest.mark.parametrize("beta", [0.5, math.log(100), 30.0, 1e4])
-@pytest.mark.parametrize("a", [1e-3, 0.1, 0.26, 0.28, 1.0, math.sqrt(2), 2.99, 3.01, 10.0, 1e3, 1e6])
+@pytest.mark.parametrize("a", [1e-3, 0.1, 0.26, 0.29, 0.31, 0.42, 0.53, 1.0, math.sqrt(2), 2.99, 3.01, 10.0, 1e3, 1e6])
 def test_against_quadrature(a: float, beta: float) -> None:
     expected = by_mpmath(a, beta)
     found = float(smoothed_influence(np.array([a]), beta)[0])
@@ -67,6 +67,6 @@ def test_query_averages_records() -> None:
 
 
 def test_correction_is_the_printed_one() -> None:
-    """Written twice from (19)–(27): here for the estimator, in `bounds` as the statement."""
+    """From integrals over the tails for the estimator, from (19)–(27) in `bounds` as the statement."""
     a, b = np.random.default_rng(0).uniform(0.01, 3, size=(2, 1000))
-    assert correction(a, b) == pytest.approx(catoni_correction(a, b), rel=1e-12, abs=1e-15)
+    assert correction(a, b) == pytest.approx(catoni_correction(a, b), rel=1e-12, abs=1e-14)

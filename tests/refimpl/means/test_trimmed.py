@@ -44,10 +44,9 @@ def enumerate_smooth(values: list[float], n: int, m: int, t: float) -> tuple[Flo
 )
 def test_data_clamped_equals_enumeration(n: int, m: int, t: float) -> None:
     data, q, smooth = enumerate_smooth([LOWER, -0.3, 0.2, UPPER], n, m, t)
-    for row, mean, expected in zip(data, q, smooth, strict=True):
-        found = query(np.array(row), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp="data")
-        assert found[0] == pytest.approx(mean, abs=1e-14)
-        assert found[1] == pytest.approx(expected, rel=1e-12)
+    means, bounds = query(np.array(data), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp="data")
+    assert means == pytest.approx(q, abs=1e-14)
+    assert bounds == pytest.approx(smooth, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 1), (5, 1), (5, 2)])
@@ -56,7 +55,7 @@ def test_output_clamped_is_a_smooth_upper_bound(n: int, m: int, t: float) -> Non
     """U ≥ the true smooth sensitivity on a grid that leaves [a, b], and U ≤ e^t · U of every neighbour."""
     values = [-50.0, LOWER, -0.3, 0.4, 50.0]
     data, _, smooth = enumerate_smooth(values, n, m, t)
-    bound = np.array([query(np.array(x), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp="output")[1] for x in data])
+    bound = query(np.array(data), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp="output")[1]
     assert (bound >= smooth * (1 - 1e-12)).all()
     grid = bound.reshape((len(values),) * n)
     for axis in range(n):
@@ -73,13 +72,52 @@ def test_output_clamped_is_a_smooth_upper_bound(n: int, m: int, t: float) -> Non
 def test_fast_search_equals_the_formulas(values: list[float], trim: int, t: float, clamp: str) -> None:
     m = 1 + trim % max(1, (len(values) - 1) // 2)
     x = np.array(values)
-    found = query(np.array(x), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp=clamp)[1]
+    found = query(np.array([x]), lower=LOWER, upper=UPPER, trim=m, smoothness=t, clamp=clamp)[1][0]
     assert found == pytest.approx(reference_smooth_sensitivity(x, a=LOWER, b=UPPER, m=m, t=t, clamp=clamp), rel=1e-13)
+
+
+@pytest.mark.parametrize("clamp", CLAMPS)
+@pytest.mark.parametrize(
+    ("m", "t"), [(1, 0.5), (50, 1e-4), (400, 1e-5), (400, 0.003), (400, 0.02), (999, 0.01), (999, 1e-6)]
+)
+def test_cutting_the_search_short_changes_nothing(clamp: str, m: int, t: float) -> None:
+    """Light and heavy tails, ties, one-sided outliers, and a growth as fast as the decay, where many pairs are nearly the best."""
+    rng, n, edge = np.random.default_rng(3), 2000, np.arange(2000) / 2000 - 0.5
+    columns = np.array(
+        [
+            rng.standard_normal(n),
+            rng.standard_cauchy(n),
+            np.round(rng.standard_t(2, n)),
+            rng.pareto(0.5, n),
+            np.zeros(n),
+            rng.permutation(np.sign(edge) * np.exp(np.minimum(t * n * np.abs(edge), 600.0))),
+            rng.permutation(np.sign(edge) * (1 + t * np.maximum(0, n * np.abs(edge) - (n / 2 - m)))),
+            np.where(rng.random(n) < 0.3, 1e308, -1e308),
+        ]
+    )
+    limits = {"lower": -3.0, "upper": 3.0, "smoothness": t, "clamp": clamp}
+    _, found = query(np.array(columns), trim=m, **limits)  # type: ignore[arg-type]
+    for bound, column in zip(found, columns, strict=True):
+        assert bound == pytest.approx(by_all_pairs(column, m, t, clamp), rel=1e-12)
+
+
+def by_all_pairs(column: FloatArray, m: int, t: float, clamp: str) -> float:
+    """The maximum over all i ≥ −1 and l ≥ 0 with 0 ≤ i + l, for [a, b] = [−3, 3]."""
+    n, x = len(column), np.sort(np.clip(column, -3.0, 3.0) if clamp == "data" else column)
+    u, w = x[n - m - 1 :], -x[m::-1]
+    if clamp == "data":
+        u, w = np.append(u, 3.0), np.append(w, 3.0)
+    k = np.add.outer(np.arange(-1, len(u) - 1), np.arange(len(w)))
+    with np.errstate(over="ignore"):
+        terms = np.minimum(np.add.outer(u, w) / (n - 2 * m), 6.0) * np.exp(-t * k)
+    used = (k >= 0) if clamp == "data" else (k >= 0) & (k < m)
+    floor = 0.0 if clamp == "data" else 6 * math.exp(-t * m)
+    return max(float(terms[used].max()), floor, 6e-200)
 
 
 def test_noise_never_vanishes_where_the_decay_underflows() -> None:
     """All records equal and e^{−mt} = 0 in floats: an error here would reveal the data."""
-    found = query(np.zeros(2001), lower=LOWER, upper=UPPER, trim=900, smoothness=2.0, clamp="output")[1]
+    found = query(np.zeros((1, 2001)), lower=LOWER, upper=UPPER, trim=900, smoothness=2.0, clamp="output")[1][0]
     assert found > 0
 
 
