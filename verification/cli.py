@@ -375,7 +375,7 @@ def parser() -> argparse.ArgumentParser:
         "         tailproof solve P4.A4 --data a9a --loss logistic --domain ball:10 --epsilon 1 \\\n"
         "             --set weight=0.1 lipschitz=20 reading=B\n"
         "         tailproof solve P0.A3 --data a9a --loss logistic --domain ball:5 --epsilon 1 --delta 1e-5 \\\n"
-        "             --moment-order 8 --moment-bound 3.75 --record-smoothness 3.5\n\n" + SOLVE_HELP,
+        "             --moment-order 8 --moment-bound 3.75 --record-smoothness 3.6\n\n" + SOLVE_HELP,
         secret=True,
     )
     solve.add_argument(
