@@ -72,7 +72,7 @@ CERTIFICATE = "every minimisation was proved to be within α of its minimum befo
 def solve(arguments: argparse.Namespace, *, announce: Tell, progress: Tell | None = None) -> tuple[dict[str, Any], str]:
     """(JSON value, readable lines); what must be known before the run is told to `announce`."""
     for name in ("json", "weights"):
-        _check_writable(name, getattr(arguments, name))
+        check_writable(name, getattr(arguments, name))
     if arguments.id in OPTIMISERS:
         return _optimise(arguments, OPTIMISERS[arguments.id], announce, progress)
     return _estimate(arguments)
@@ -631,7 +631,7 @@ def _spent(spends: list[str]) -> str:
     return f"{spends[0]} each" if len(set(spends)) == 1 else " and ".join(spends)
 
 
-def _check_writable(name: str, path: str | None) -> None:
+def check_writable(name: str, path: str | None) -> None:
     """Before the run: its result must not be lost, as the budget would be spent."""
     if path in (None, "-"):
         return

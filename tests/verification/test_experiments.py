@@ -172,7 +172,7 @@ def test_adult_as_it_comes(tmp_path: Path, capsys: Capture) -> None:
     value = answer(capsys, ["p1-logistic", *files, "--quick", "--n", "80", "--runs", "1"])
     assert (value["data"][0]["features"], value["data"][0]["row_norm"]) == (104, pytest.approx(math.sqrt(13)))
     assert {r["sweep"] for r in value["results"]} == {"n"}
-    assert "by its encoding" in value["notes"][1]
+    assert "by their encoding" in value["notes"][1]
 
 
 @pytest.mark.parametrize(
@@ -190,6 +190,11 @@ def test_adult_as_it_comes(tmp_path: Path, capsys: Capture) -> None:
         (["p0-l4", "--data", "FILE", "--row-norm", "0"], "row_norm = 0"),
         (["p0-l4", "--data", "FILE", "--features", "2"], "index 3 must be at most features = 2"),
         (["p0-l4", "--data", "FILE", "--plot", "x.txt"], "plot = 'x.txt': must end in one of .png"),
+        (
+            ["p0-l4", "--data", "FILE", "--plot", "/no/such/folder/x.png"],
+            "plot = '/no/such/folder/x.png': cannot be written",
+        ),
+        (["p0-l4", "--data", "FILE", "--json", "/no/such/folder/x"], "json = '/no/such/folder/x': cannot be written"),
         (["p0-l4", "--data", "FILE", "--domain", "cube:1"], "domain = 'cube:1'"),
         (["p0-l1-ball", "--data", "FILE"], "p0-l1-ball draws its own"),
         (["p0-l1-ball", "--domain", "ball:1"], "domain = 'ball:1': must be an l1 ball"),

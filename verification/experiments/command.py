@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from refimpl.validation import InputError, positive, whole
-from verification.experiments.adult import ROW_NORM, is_adult
 from verification.experiments.catalogue import EXPERIMENTS, Experiment, Sizes, find, points
 from verification.experiments.data import Data, Files, read_files
 from verification.experiments.methods import MINIMUM, Numbers, Point
@@ -29,6 +28,7 @@ from verification.experiments.problems import (
 from verification.experiments.running import Cell, bootstrap, measure, plan, tuned_in_hindsight
 from verification.facts import as_json
 from verification.report import plain, table
+from verification.solve import check_writable
 
 DEFAULT_ROW_NORM = math.sqrt(14)
 METRICS = {
@@ -54,8 +54,10 @@ def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[s
     chosen = find(arguments.name)
     usual = QUICK_RUNS if arguments.quick else RUNS
     runs = whole("runs", usual if arguments.runs is None else arguments.runs, least=1)
+    check_writable("json", arguments.json)
     if arguments.plot is not None:
         check_plot(arguments.plot)
+        check_writable("plot", arguments.plot)
     for budget in arguments.epsilon or ():
         positive("epsilon", budget)
     if arguments.hindsight and not any(method.tunable for method in chosen.methods):
@@ -138,19 +140,22 @@ def _cells(
 
 def _promise(arguments: argparse.Namespace, data: Files, notes: list[str]) -> Numbers:
     """What is taken to be public of the rows; said, and said where it is not kept."""
-    path = next(path for path in arguments.data if Path(path).name.removesuffix(".gz") == data.name)
-    adult = is_adult(path)
     norm = arguments.row_norm
-    if norm is None:
-        norm = ROW_NORM if adult else DEFAULT_ROW_NORM
-        why = "by its encoding" if adult else "the default, which fits a8a and a9a (14 ones); w7a needs --row-norm 10.68"
+    if norm is None and data.row_norm is not None:
+        norm = data.row_norm
+        notes.append(f"{data.name}: rows have norm {norm:.4g} at most, by their encoding")
+    elif norm is None:
+        norm = DEFAULT_ROW_NORM
+        why = (
+            "as those of a8a and a9a have; for other files promise another --row-norm (w7a: 10.68), without looking at them"
+        )
         notes.append(f"{data.name}: rows are taken to have norm {norm:.4g} at most, {why}")
     else:
         notes.append(f"{data.name}: that rows have norm {norm:.4g} at most is the user's promise, chosen without the data")
     over = int((np.linalg.norm(data.train[:, :-1], axis=1) > positive("row_norm", norm) * (1 + 1e-9)).sum())
     if over:
         notes.append(f"{data.name}: {over} rows break it; privacy holds all the same, as gradients are clipped")
-    return {"row_norm": norm, "column_bound": 1.0 if adult else norm}
+    return {"row_norm": norm, "column_bound": norm if data.row_norm is None else 1.0}
 
 
 def _problem(arguments: argparse.Namespace, chosen: Experiment, point: Point, promise: Numbers | None) -> Problem:
@@ -224,7 +229,7 @@ def _text(value: dict[str, Any], chosen: Experiment) -> str:
         against = row.get("against_baseline")
         low, high = against["interval"] if against else (0, 0)
         verdict = "" if low <= 0 <= high or value["runs"] < FEW else "better" if high < 0 else "worse"
-        at = f"{row['sweep']} = {row['at']:g}"
+        at = f"{row['sweep']} = {row['at']:g}" + ("" if row["sweep"] == "n" else f" (n = {row['n']})")
         spread = "[{:.4g}, {:.4g}]".format(*row["interval"])
         cells.append([row["data"], at, row["method"], f"{row['mean']:.4g}", spread, verdict])
     header = ["data", "at", "method", "mean", "95 % interval", f"than {chosen.baseline} (paired)"]

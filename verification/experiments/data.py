@@ -48,6 +48,7 @@ class Files:
     train: FloatArray
     test: FloatArray
     origin: list[dict[str, str]]
+    row_norm: float | None = None  # by the encoding, and then entries lie in [0, 1]
 
     def most(self) -> int:
         return len(self.train)
@@ -79,7 +80,8 @@ class Drawn:
 
 def read_files(train: str, test: str | None, *, features: int | None, seed: int) -> Files:
     """LIBSVM, CSV (the label last) or UCI's Adult; labels must be −1 and 1."""
-    if adult.is_adult(train):
+    encoded = adult.is_adult(train)
+    if encoded:
         rows = adult.read_adult(train)
         other = None if test is None else adult.read_adult(test)
     else:
@@ -98,7 +100,7 @@ def read_files(train: str, test: str | None, *, features: int | None, seed: int)
         raise InputError(
             f"test = {test!r}: has {other.shape[1] - 1} features, the training file {rows.shape[1] - 1}; --features fixes both"
         )
-    return Files(Path(train).name.removesuffix(".gz"), rows, other, origin)
+    return Files(Path(train).name.removesuffix(".gz"), rows, other, origin, adult.ROW_NORM if encoded else None)
 
 
 def _labelled(path: str, features: int | None) -> FloatArray:
