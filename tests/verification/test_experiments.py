@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from refimpl.approx_dp import localised, soft_descent, trimmed_descent
+from refimpl.channel import run
 from refimpl.claims import zcdp_epsilon
+from refimpl.domains import parse_domain
 from refimpl.losses import L4, Logistic, Ridge, Squared
 from refimpl.validation import InputError
 from verification.cli import main
@@ -21,6 +24,7 @@ from verification.experiments.data import linear_model, read_files, sparse_model
 from verification.experiments.methods import P0, P1, Method, Point, rho_for, variants
 from verification.experiments.problems import (
     classification_problem,
+    penalised,
     problem_of_files,
     regression_problem,
     sparse_problem,
@@ -354,6 +358,17 @@ def test_parameters_of_p0_are_the_tuned_presets() -> None:
     clip = descent.choose(point, problem)["clip"]
     scaled = {variant.choose(point, problem)["clip"] / clip for variant in variants(descent)}
     assert sorted(scaled) == pytest.approx([0.02, 0.1, 0.3, 1.0])
+
+
+@pytest.mark.parametrize(("loss", "radius"), [("l4", 1.0), ("l4", 9.0), ("logistic", 1.0), ("squared", 9.0)])
+def test_the_reference_is_the_minimum(loss: str, radius: float) -> None:
+    rows = linear_model(np.random.default_rng(4), 300, 4)
+    rows[:, -1] = np.sign(rows[:, -1] - 4)
+    function, ball = penalised(loss, 0.01), parse_domain(f"ball:{radius}", 4)
+    point, _ = run(methods.minimise, rows, np.random.default_rng(0), loss=function, domain=ball)
+    constraint = {"type": "ineq", "fun": lambda w: radius**2 - w @ w}
+    best = minimize(function.mean_value, np.zeros(4), args=(rows,), constraints=constraint, options={"ftol": 1e-12})
+    assert function.mean_value(point, rows) <= best.fun + 1e-7
 
 
 def test_parameters_of_p1_are_those_of_appendix_c() -> None:
