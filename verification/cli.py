@@ -208,6 +208,17 @@ def do_solve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def do_experiment(arguments: argparse.Namespace) -> int:
+    from verification.experiments.command import experiment, listed
+
+    if arguments.name is None:
+        value, text = listed()
+    else:
+        value, text = experiment(arguments, progress=sys.stderr.isatty())
+    emit(arguments, value, text)
+    return 0
+
+
 # --- the parser -----------------------------------------------------------------------------------------------------------
 
 SOLVE_HELP = """\
@@ -233,8 +244,36 @@ The moment order k and the moment bound G of P4.A1 and P4.S2
   (E ||x||^k)^(1/k) <= G.  With preset=tuned it is the more accurate one on ordinary data; both print their bounds.
 
 P4.S1, P4.A2, P4.A4 and P4.D4 take the weight of the regularisation and the clip by --set weight=... lipschitz=...; P4.A2 also
-needs --failure, P4.A4 takes --set reading=B.  Labels of hinge and logistic are -1 and 1, or two values and --positive."""
+needs --failure, P4.A4 takes --set reading=B.
 
+P0.A3 to A7, P0.B, P0.R3, P1.A1, P1.A3, P1.A4 (and P2.A1, P3.A2, P3.A5 with --preset) are (epsilon, delta)-private
+  --preset theory takes the papers' parameters, tuned (the default) practical ones of the same privacy.  Both are made from n,
+  the domain and the public numbers among the flags, and printed before the run; --set replaces single ones.  An error names
+  the flag that is missing.  --moment-order k and --moment-bound G mean, for the gradient g of a record's loss on the domain,
+    P0        (E ||g||^(2k))^(1/2k) <= G, k >= 2
+    P1, P3    E |g_j|^k <= G for every coordinate j, 1 < k <= 2; for P1 k is 2
+    P2        (E |<u, g>|^k)^(1/k) <= G for every unit vector u, k >= 2
+
+Labels of hinge and logistic are -1 and 1, or two values and --positive."""
+
+
+EXPERIMENT_HELP = """\
+P0: test errors over n at epsilon = 8, and over epsilon at n = 10000; delta = n^-1.1.  P1: over n at d = 20 and over d at n = 100000
+(on files over n alone), with the parameters of its Appendix C; what that does not print is ours: epsilon = 1, delta = n^-1.1,
+T = 2 log n steps, features, W.  All parameters are made from public numbers; that rows have norm --row-norm at most is such a
+number, and yours to promise.  The papers tuned theirs by results, as --hindsight does; that is not private.
+Targets are labels, -1 and 1.  Of UCI's Adult, words become 0-1 features by UCI's list of values, numbers are divided by fixed
+limits, neither of which depends on the records."""
+
+SOLVE_NUMBERS = {
+    "smoothness": "of the risk (P0.A6, P0.A7, P1 to P3)",
+    "record-smoothness": "of every record's loss (P0.A3 to A5, R3); records that are rougher do not count",
+    "strong-convexity": "of the risk",
+    "lipschitz": "of every record's loss (theory presets), or the clip of P4.S1, P4.A2, P4.A4 and P4.D4",
+    "theta": "P0.A5, P0.A7: a lower bound, above 1, of the exponent of the noise condition",
+    "true-sparsity": "P3.A5: how many weights of the minimiser are not 0",
+    "mean-slope": "P1.A3: the mean of every coordinate of the gradient is at most this, on the domain",
+}
 
 COMPARE_HELP = """\
 Rates are built from positive symbols by + * / ** sqrt, Min, Max and log.  Symbols in exponents (k, p, v, theta, theta_bar) are
@@ -383,11 +422,13 @@ def parser() -> argparse.ArgumentParser:
         "         tailproof solve P4.A1 --data trips.csv --target minutes --loss absolute --domain ball:1 --epsilon 1 \\\n"
         "             --moment-order 2 --moment-bound 3\n"
         "         tailproof solve P4.A4 --data a9a --loss logistic --domain ball:10 --epsilon 1 \\\n"
-        "             --set weight=0.1 lipschitz=20 reading=B\n\n" + SOLVE_HELP,
+        "             --set weight=0.1 lipschitz=20 reading=B\n"
+        "         tailproof solve P0.A3 --data a9a --loss logistic --domain ball:5 --epsilon 1 --delta 1e-5 \\\n"
+        "             --moment-order 8 --moment-bound 3.75 --record-smoothness 3.6\n\n" + SOLVE_HELP,
         secret=True,
     )
     solve.add_argument(
-        "id", metavar="ID", help="a mean estimator, or P4.A1, P4.S2, P4.S1, P4.A2, P4.A4, P4.D4: private optimisers"
+        "id", metavar="ID", help="a mean estimator, or an optimiser: P4.A1, P4.S2, P4.S1, P4.A2, P4.A4, P4.D4, or see below"
     )
     solve.add_argument("--data", required=True, metavar="FILE", help="CSV or LIBSVM (also .gz), or .npy")
     solve.add_argument("--columns", nargs="+", metavar="NAME", help="columns to use (default: all, without the target)")
@@ -410,11 +451,41 @@ def parser() -> argparse.ArgumentParser:
         solve.add_argument(f"--{name}", type=float)
     solve.add_argument("--moment-order", type=float, metavar="K", help="k >= 2 of the assumption on the data, see below")
     solve.add_argument("--moment-bound", type=float, metavar="G", help="G of the assumption on the data, see below")
+    solve.add_argument("--preset", choices=["theory", "tuned"], help="which parameters the public numbers make, see below")
+    for name, text in SOLVE_NUMBERS.items():
+        solve.add_argument(f"--{name}", type=int if name == "true-sparsity" else float, metavar="X", help=text)
     solve.add_argument("--failure", type=float, metavar="Z", help="P4.A1: a bound that holds but for this probability")
     solve.add_argument("--weights", metavar="OUT.json", help="write weights, plan, claim and parameters to this file")
     solve.add_argument(
         "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="further parameters of the algorithm"
     )
+    trial = command(
+        "experiment",
+        do_experiment,
+        "an experiment of a paper: table with intervals and plots; without a name, the list of them",
+        "tailproof experiment p0-logistic --data a9a --test a9a.t --plot a9a.png\n"
+        "         tailproof experiment p0-l4 --data w7a --test w7a.t --row-norm 10.68 --hindsight\n"
+        "         tailproof experiment p1-ridge --data adult.data --test adult.test --runs 5\n\n" + EXPERIMENT_HELP,
+    )
+    trial.add_argument("name", nargs="?", metavar="NAME", help="p0-l4, p0-logistic, p0-l1-ball, p1-ridge or p1-logistic")
+    trial.add_argument(
+        "--data", action="append", metavar="TRAIN", help="LIBSVM, CSV or UCI's Adult (also .gz); may be repeated"
+    )
+    trial.add_argument("--test", action="append", metavar="TEST", help="as many as --data; without, a fifth is held out")
+    trial.add_argument("--features", type=int, metavar="D", help="features of a LIBSVM file (default: its largest index)")
+    trial.add_argument("--runs", type=int, metavar="R", help="runs at every point (default 10, with --quick 2)")
+    trial.add_argument("--epsilon", type=float, nargs="+", metavar="E", help="P0: the budgets of the sweep; P1: the budget")
+    trial.add_argument("--n", type=int, nargs="+", metavar="N", help="the sizes of the sweep over n")
+    trial.add_argument("--row-norm", type=float, metavar="R", help="a public bound of a row's norm (default: sqrt(14))")
+    trial.add_argument(
+        "--moment-bound", type=float, metavar="G", help="P0: of the gradients (default: what the norms allow)"
+    )
+    trial.add_argument("--domain", metavar="SET", help="where the weights may lie (default: P0 ball:1 or l1:1, P1 ball:2)")
+    trial.add_argument("--ridge", type=float, default=0.01, metavar="W", help="weight of the penalty (default 0.01)")
+    trial.add_argument("--metric", choices=["loss", "excess", "mse", "errors"], default="loss", help="what is tested")
+    trial.add_argument("--hindsight", action="store_true", help="P0: also the best of a grid, by the test loss: not private")
+    trial.add_argument("--quick", action="store_true", help="tiny sizes, to try a command")
+    trial.add_argument("--plot", metavar="FILE", help="draw the curves (.png, .svg or .pdf)")
     return top
 
 

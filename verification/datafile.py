@@ -63,7 +63,7 @@ def read_table(path: str, *, features: int | None = None) -> Table:
 
 def read_words(path: str, position: int) -> list[str]:
     """A column of a CSV file as it is written: labels may be words."""
-    with _text(path, "CSV") as file:
+    with open_text(path, "CSV") as file:
         lines = (line for line in csv.reader(file) if line)
         first = next(lines)
         words = [] if _is_header(first) else [first[position].strip()]
@@ -75,7 +75,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 @contextmanager
-def _text(path: str, kind: str) -> Iterator[TextIO]:
+def open_text(path: str, kind: str) -> Iterator[TextIO]:
     try:
         if path.endswith(".gz"):
             with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as packed:
@@ -109,7 +109,7 @@ def _from_npy(path: str) -> Table:
 def _from_csv(path: str) -> Table:
     names: list[str] = []
     values = array("d")
-    with _text(path, "CSV") as file:
+    with open_text(path, "CSV") as file:
         reader = csv.reader(file)
         for line in reader:
             if not line:
@@ -157,7 +157,7 @@ def _is_libsvm(path: str) -> bool:
     name = path.removesuffix(".gz")
     if name.endswith((".libsvm", ".svm", ".t")):
         return True
-    with _text(path, "data") as file:
+    with open_text(path, "data") as file:
         for line in file:
             tokens = line.partition("#")[0].split()
             if len(tokens) == 1 and _is_number(tokens[0]):
@@ -174,7 +174,7 @@ def _is_feature(token: str) -> bool:
 def _from_libsvm(path: str, features: int | None) -> Table:
     """Columns "1" to "d" and "label"; features that a line leaves out are 0."""
     labels, pairs, counts, places = array("d"), array("d"), array("q"), array("q")
-    with _text(path, "LIBSVM") as file:
+    with open_text(path, "LIBSVM") as file:
         for place, line in enumerate(file, start=1):
             record = line.partition("#")[0].strip()
             if not record:

@@ -11,17 +11,30 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp import dp_sco, mean_descent, private_gradient_descent, sparse_optimisation
-from refimpl.approx_dp.budget import WeakDelta
+from refimpl.approx_dp import (
+    accelerated,
+    approximation,
+    iterated,
+    localised,
+    mean_descent,
+    median_descent,
+    presets,
+    repaired,
+    sample_aggregate,
+    sgd,
+    sparse,
+    trimmed_descent,
+)
+from refimpl.approx_dp.gradients import is_monotone_when_clipped
 from refimpl.catalogue import ALGORITHMS, Implementation, Setting
 from refimpl.channel import Mechanism, Transcript, ledger, run, spends_of
-from refimpl.claims import ApproxDP, Claim, PureDP, UnprovedClaim, claim_to_json
+from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, UnprovedClaim, claim_to_json
 from refimpl.domains import Domain, Localised, parse_domain
 from refimpl.extension.batched import LARGEST_RECORD
 from refimpl.extension.certified import accuracy_for
@@ -46,11 +59,12 @@ from refimpl.pure_dp.structured import structured_output_perturbation
 from refimpl.pure_dp.tilted import covered
 from refimpl.validation import FloatArray, InputError, choice, probability, real, records, whole
 from verification.datafile import Table, read_table, read_words
+from verification.facts import Numbers, as_json, described, given_facts, parameters_of
 from verification.report import number, table
 
 Tell = Callable[[str], None]
 
-FLAGS = ("epsilon", "delta", "rho", "loss", "domain", "moment_order", "moment_bound", "failure")
+FLAGS = ("epsilon", "delta", "rho", "loss", "domain", "preset")
 TILTED = "the minimiser under the random tilt was proved to be as near as the plan says before noise was added"
 CERTIFICATE = "every minimisation was proved to be within α of its minimum before noise was added"
 
@@ -58,7 +72,7 @@ CERTIFICATE = "every minimisation was proved to be within α of its minimum befo
 def solve(arguments: argparse.Namespace, *, announce: Tell, progress: Tell | None = None) -> tuple[dict[str, Any], str]:
     """(JSON value, readable lines); what must be known before the run is told to `announce`."""
     for name in ("json", "weights"):
-        _check_writable(name, getattr(arguments, name))
+        check_writable(name, getattr(arguments, name))
     if arguments.id in OPTIMISERS:
         return _optimise(arguments, OPTIMISERS[arguments.id], announce, progress)
     return _estimate(arguments)
@@ -108,7 +122,9 @@ def _implementation(identifier: str) -> Implementation:
 
 # -------------------------------------------------------------------------------------------------------------- optimisers
 
+MOST_BOOKS = 8  # a ledger of more lines is summed up
 NEEDED = inspect.Parameter.empty  # in place of a default
+NOT_ON_THE_COMMAND_LINE = ("phases", "stages", "parts", "start", "center", "rho", "accept_unproved", "domain")
 
 
 @dataclass(frozen=True)
@@ -119,17 +135,40 @@ class Optimiser:
     parameters: dict[str, Any]
     plans: bool = False  # its own weights and clips
     halves: bool = False  # two releases, each with half of the budget
-    descends: bool = False  # (ε, δ) by gradient steps: nothing is minimised to a proved accuracy
+    claim: Callable[..., Claim] | None = None  # of (ε, δ): P0 to P3, where nothing is minimised to a proved accuracy
+    certified: bool = False  # but for this one, whose phases are
+    preset: presets.Kind | None = None  # by default; without one the parameters are the user's
     batches: bool = False  # uses records in the order given
+
+    @property
+    def descends(self) -> bool:
+        return self.claim is not None
 
 
 _COMMON = {"loss": NEEDED, "domain": NEEDED, "epsilon": None, "rho": None}
-_DESCENT = {"loss": NEEDED, "epsilon": NEEDED, "delta": NEEDED, "steps": NEEDED, "learning_rate": NEEDED}
+_BUDGET = {"loss": NEEDED, "epsilon": NEEDED, "delta": NEEDED}
+_DESCENT = {**_BUDGET, "steps": NEEDED, "learning_rate": NEEDED}
 _SOLVER = {**_COMMON, "weight": NEEDED, "lipschitz": NEEDED, "kappa": 0.1}
 
+
+def _by_preset(identifier: str, claim: Callable[..., Claim], **more: bool) -> Optimiser:
+    """Parameters from public numbers; `--set` replaces those that are numbers or words."""
+    return Optimiser(presets.optimiser(identifier), {**_BUDGET, "domain": NEEDED}, claim=claim, preset="tuned", **more)
+
+
 OPTIMISERS = {
+    "P0.A3": _by_preset("P0.A3", localised.privacy, batches=True),
+    "P0.A4": _by_preset("P0.A4", approximation.privacy, batches=True),
+    "P0.A5": _by_preset("P0.A5", iterated.privacy, batches=True),
+    "P0.A6": _by_preset("P0.A6", accelerated.privacy),
+    "P0.A7": _by_preset("P0.A7", accelerated.privacy, batches=True),
+    "P0.B": _by_preset("P0.B", sgd.privacy),
+    "P0.R3": _by_preset("P0.R3", repaired.privacy, batches=True, certified=True),
+    "P1.A1": _by_preset("P1.A1", sample_aggregate.privacy, batches=True),
+    "P1.A3": _by_preset("P1.A3", trimmed_descent.privacy, batches=True),
+    "P1.A4": _by_preset("P1.A4", trimmed_descent.privacy, batches=True),
     "P2.A1": Optimiser(
-        private_gradient_descent,
+        presets.optimiser("P2.A1"),
         {
             **_DESCENT,
             "domain": NEEDED,
@@ -140,18 +179,18 @@ OPTIMISERS = {
             "amplification": "published",
             "method": "auto",
         },
-        descends=True,
+        claim=mean_descent.privacy,
     ),
     "P3.A2": Optimiser(
-        dp_sco,
+        presets.optimiser("P3.A2"),
         {**_DESCENT, "domain": NEEDED, "truncation": NEEDED, "failure": NEEDED, "convexity": "convex"},
-        descends=True,
+        claim=median_descent.privacy,
         batches=True,
     ),
     "P3.A5": Optimiser(
-        sparse_optimisation,
+        presets.optimiser("P3.A5"),
         {**_DESCENT, "sparsity": NEEDED, "truncation": NEEDED, "radius": None},
-        descends=True,
+        claim=sparse.privacy,
         batches=True,
     ),
     "P4.A1": Optimiser(
@@ -178,6 +217,8 @@ OPTIMISERS = {
     "P4.D4": Optimiser(structured_output_perturbation, {**_SOLVER, "failure": 0.05, "most_steps": 20_000}, halves=True),
 }
 
+CLIPPED_DESCENTS = [OPTIMISERS[identifier].function for identifier in ("P0.A3", "P0.A4", "P0.A5")]
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -185,12 +226,14 @@ class Task:
 
     optimiser: Optimiser
     parameters: dict[str, Any]
-    claim: Budget | ApproxDP
+    claim: Claim
     loss: Loss
     domain: Domain | None
     rows: FloatArray
     features: list[str]
     target: str | None
+    preset: presets.Kind | None = None
+    facts: Numbers = field(default_factory=dict)
 
     @property
     def region(self) -> Domain:
@@ -201,8 +244,15 @@ class Task:
     @property
     def budget(self) -> Budget:
         """Of the optimisers of P4."""
-        assert not isinstance(self.claim, ApproxDP)
+        assert isinstance(self.claim, PureDP | ZCDP)
         return self.claim
+
+    @property
+    def warning(self) -> str:
+        """Where the published claim is known to be false."""
+        if self.optimiser.function not in CLIPPED_DESCENTS or is_monotone_when_clipped(self.loss, self.region.dimension):
+            return ""
+        return "; REFUTED for such losses in dimensions above 1 (erratum P0.Alg2.stability): P0.R3 is the repaired variant"
 
     def problem(self, **scale: Any) -> RegularisedProblem:
         return RegularisedProblem.of(loss=self.loss, domain=self.region, columns=self.rows.shape[1], **scale)
@@ -215,8 +265,8 @@ def _optimise(
     n, parameters = len(task.rows), task.parameters
     plan = (_objective_plan(task) if arguments.id == "P4.S2" else _plan(task)) if optimiser.plans else None
     heading = f"{arguments.id} on {n} records of {len(task.features)} features"
-    said = _lines_of(task, plan) if plan else [] if optimiser.descends else _noise_lines(task)
-    announce("\n".join([heading, _claim_line(task.claim), *said]))
+    said = _lines_of(task, plan) if plan else _parameter_lines(task) if optimiser.descends else _noise_lines(task)
+    announce("\n".join([heading, _claim_line(task.claim) + task.warning, *said]))
 
     rng, shuffled = np.random.default_rng(arguments.seed), optimiser.batches and arguments.shuffle is not False
     rows = task.rows[rng.permutation(n)] if shuffled else task.rows
@@ -227,15 +277,15 @@ def _optimise(
         settings["progress"] = progress
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")  # a solver's warnings depend on the data
-        for public in (UnprovedClaim, WeakDelta):
-            warnings.simplefilter("always", public)
+        warnings.simplefilter("always", UnprovedClaim)
         try:
             found, transcript = run(optimiser.function, rows, rng, **settings)
         except StepLimitError as error:  # of P4.D4, from public parameters, before its first step
             raise InputError(f"most_steps: {error}") from None
     weights = found.center if isinstance(found, Localised) else found
     books, certificate = _books(transcript, n), _certificate(transcript)
-    certificate = "none: gradient steps, without a bound of their error" if optimiser.descends else certificate
+    if optimiser.descends and not optimiser.certified:
+        certificate = "none: gradient steps, without a bound of their error"
     value = {
         "algorithm": arguments.id,
         "records": n,
@@ -243,14 +293,16 @@ def _optimise(
         "target": task.target,
         "positive": arguments.positive,
         "shuffled": shuffled,
-        "parameters": parameters,
+        "preset": task.preset or parameters.get("preset"),
+        "facts": task.facts,
+        "parameters": as_json(parameters),
         "claim": claim_to_json(task.claim),
         "plan": None if plan is None else plan.to_json(),
         "ledger": books,
         "certificate": certificate,
+        "notes": (notes := sorted({str(note.message) for note in caught} | set(_weak(task)))),
         "weights": weights.tolist(),
     }
-    notes = sorted({str(note.message) for note in caught})
     lines = [*_ledger_lines(books), f"certificate: {certificate}", *(f"note: {note}" for note in notes)]
     if isinstance(found, Localised):
         value["radius"] = found.radius
@@ -274,6 +326,20 @@ def weights_document(value: dict[str, Any]) -> dict[str, Any]:
 
 
 # ----- what is said before the run
+
+
+def _parameter_lines(task: Task) -> list[str]:
+    """All of a descent's parameters; what its ρ means in terms of (ε, δ)."""
+    given = {name: value for name, value in task.parameters.items() if name not in _BUDGET and name != "domain"}
+    budgets = {name: task.parameters[name] for name in ("epsilon", "delta")}
+    implied = [] if isinstance(task.claim, ApproxDP) else [f"  it implies {ApproxDP(**budgets)}"]
+    source = "as given" if task.preset is None else f"the {task.preset} preset, from public numbers alone"
+    return [*implied, f"parameters: {source}", *described(given)]
+
+
+def _weak(task: Task) -> list[str]:
+    delta, n = task.parameters.get("delta", 0), len(task.rows)
+    return [f"delta = {delta!r}: is not below 1/n = {1 / n:.3g}"] if delta >= 1 / n else []
 
 
 def _plan(task: Task) -> Plan:
@@ -377,22 +443,26 @@ def _noise_lines(task: Task) -> list[str]:
 
 
 def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
-    parameters = _checked(arguments.id, _given(arguments), optimiser.parameters)
+    kind = (arguments.preset or optimiser.preset) if optimiser.descends else None
+    if kind is None:
+        facts, parameters = dict[str, Any](), _checked(arguments.id, _given(arguments), optimiser.parameters)
+    else:
+        facts, parameters = _facts_and_parameters(arguments, optimiser)
     if arguments.shuffle is not None and not optimiser.batches:
         raise InputError(f"shuffle is not a parameter: {arguments.id} uses all records at once, in any order")
-    claim = (
-        mean_descent.privacy(epsilon=parameters["epsilon"], delta=parameters["delta"])
-        if optimiser.descends
-        else budget(epsilon=parameters.get("epsilon"), rho=parameters.get("rho"))
-    )
+    claim: Claim
+    if optimiser.claim is None:
+        claim = budget(epsilon=parameters.get("epsilon"), rho=parameters.get("rho"))
+    else:
+        claim = optimiser.claim(epsilon=parameters["epsilon"], delta=parameters["delta"])
     name = str(parameters["loss"])
-    kind = _target_kind(_loss(name, 1))
-    if kind == "none" and arguments.target is not None:
+    label = _target_kind(_loss(name, 1))
+    if label == "none" and arguments.target is not None:
         raise InputError(f"target = {arguments.target!r}: the loss {name} has none; columns choose the features")
-    if kind != "label" and arguments.positive is not None:
+    if label != "label" and arguments.positive is not None:
         raise InputError(f"positive = {arguments.positive!r}: the loss {name} has no labels; hinge and logistic have")
     source = read_table(arguments.data, features=arguments.features)
-    target = None if kind == "none" else source.position(arguments.target or source.label or source.columns[-1])
+    target = None if label == "none" else source.position(arguments.target or source.label or source.columns[-1])
     chosen = _feature_positions(arguments, source, target)
     features = [source.columns[j] for j in chosen] + (["intercept"] if arguments.intercept else [])
     if not features:
@@ -401,12 +471,25 @@ def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
     for j, position in enumerate(chosen):
         rows[:, j] = _finite(source, position)
     if target is not None:
-        rows[:, -1] = _finite(source, target) if kind == "real" else _labels(arguments, source, target)
-    domain = parse_domain(str(parameters["domain"]), len(features)) if "domain" in optimiser.parameters else None
-    loss = _loss(name, len(features))
-    return Task(
-        optimiser, parameters, claim, loss, domain, rows, features, None if target is None else source.columns[target]
-    )
+        rows[:, -1] = _finite(source, target) if label == "real" else _labels(arguments, source, target)
+    d, column = len(features), None if target is None else source.columns[target]
+    domain = parse_domain(str(parameters["domain"]), d) if "domain" in optimiser.parameters else None
+    if kind is not None:
+        sizes: Numbers = {"records": len(rows), "dimension": d, "domain": domain}
+        sizes["claim"] = {name: parameters[name] for name in ("epsilon", "delta")}
+        parameters = parameters_of(arguments.id, facts, kind, **sizes) | parameters
+    return Task(optimiser, parameters, claim, _loss(name, d), domain, rows, features, column, kind, facts)
+
+
+def _facts_and_parameters(arguments: argparse.Namespace, optimiser: Optimiser) -> tuple[Numbers, Numbers]:
+    """The public numbers, for the preset, and what is given besides; `--set` replaces what the preset chooses."""
+    facts = given_facts(arguments)
+    given = {name: value for name in FLAGS if name != "preset" and (value := getattr(arguments, name)) is not None}
+    signature = inspect.signature(optimiser.function).parameters.values()
+    open_to_all = {p.name for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY} - set(NOT_ON_THE_COMMAND_LINE)
+    needed = {name: NEEDED for name in (*_BUDGET, "domain") if name in optimiser.parameters}
+    known = needed | dict.fromkeys(sorted(open_to_all - set(needed)), "by preset")
+    return facts, _checked(arguments.id, given | _settings(arguments, given), known)
 
 
 def _loss(name: str, dimension: int) -> Loss:
@@ -479,15 +562,21 @@ def _words(source: Table, position: int) -> list[str] | None:
 
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
     """The flags and the `--set` pairs."""
-    given = {name: value for name in FLAGS if (value := getattr(arguments, name)) is not None}
+    given = {name: value for name in FLAGS if (value := getattr(arguments, name)) is not None} | given_facts(arguments)
+    return given | _settings(arguments, given)
+
+
+def _settings(arguments: argparse.Namespace, given: Numbers) -> Numbers:
+    """The `--set` pairs, none of which is given by a flag."""
+    settings: Numbers = {}
     for pair in arguments.set:
         name, equals, text = pair.partition("=")
         if not equals:
             raise InputError(f"set = {pair!r}: must read NAME=VALUE")
-        if name in given:
+        if name in given or name in settings:
             raise InputError(f"set = {pair!r}: {name} is given already")
-        given[name] = _value(text)
-    return given
+        settings[name] = _value(text)
+    return settings
 
 
 def _checked(identifier: str, given: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
@@ -524,6 +613,11 @@ def _books(transcript: Transcript, size: int) -> list[dict[str, Any]]:
 
 
 def _ledger_lines(books: list[dict[str, Any]]) -> list[str]:
+    used = [b for b in books if b["releases"]]
+    if len(used) > MOST_BOOKS and len({spend for b in used for spend in b["spends"]}) == 1:  # of random batches
+        counts, total = [b["releases"] for b in used], sum(b["records"] for b in used)
+        often = f"{min(counts)} to {max(counts)} releases touch each of {total} records"
+        return [f"ledger: {often}, spending {used[0]['spends'][0]} each; the claim counts that the batches are random"]
     return [
         f"ledger: {b['releases']} release(s) touch each of {b['records']} records, spending {_spent(b['spends'])}"
         if b["releases"]
@@ -537,7 +631,7 @@ def _spent(spends: list[str]) -> str:
     return f"{spends[0]} each" if len(set(spends)) == 1 else " and ".join(spends)
 
 
-def _check_writable(name: str, path: str | None) -> None:
+def check_writable(name: str, path: str | None) -> None:
     """Before the run: its result must not be lost, as the budget would be spent."""
     if path in (None, "-"):
         return

@@ -468,12 +468,16 @@ CASES: tuple[Case, ...] = (
             "P2.A1",
             f"means, p = {p:g}",
             student(p + 0.5),
-            {"n": 1e4, "d": 3.0, **_EPSILON, "p": p},
-            {"n": (2e3, 4e3, 8e3, 1.6e4, 3.2e4), "d": (2.0, 3.0, 4.0, 5.0), "eps": (0.4, 0.6, 0.8, 1.0)},
+            {"n": largest / 2, "d": 3.0, **_EPSILON, "p": p},
+            {
+                "n": (largest / 16, largest / 8, largest / 4, largest / 2, largest),
+                "d": (2.0, 3.0, 4.0, 5.0),
+                "eps": (0.4, 0.6, 0.8, 1.0),
+            },
             runs=30,
             quick=(1e3, 2e3, 4e3) if p == 4 else (),
         )
-        for p in (2.0, 4.0)
+        for p, largest in ((2.0, 3.2e4), (4.0, 8e3))  # steps are of order n^{2 − 2/p}
     ),
     Case(
         "P2.T5",

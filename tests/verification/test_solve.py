@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.claims import PureDP
+from refimpl.approx_dp import localised, presets
+from refimpl.claims import PureDP, zcdp_epsilon
 from refimpl.domains import unit_ball
 from refimpl.pure_dp.plan import Phase, Plan
 from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
@@ -115,7 +117,7 @@ def test_population_localisation(trips: str, capsys: Capture) -> None:
     value = answer(capsys, [*PHASES, *features(trips, "--target", "minutes")])
     assert set(value) == {
         *("algorithm", "records", "features", "target", "positive", "shuffled", "parameters", "claim", "plan"),
-        *("ledger", "certificate", "weights"),
+        *("ledger", "certificate", "weights", "preset", "facts", "notes"),
     }
     ball = unit_ball(2)
     known = assumption_for(ball, np.zeros(2), moment_order=2, moment_bound=2)
@@ -481,6 +483,144 @@ def test_wrong_parameters_of_gradient_descent(
 ) -> None:
     command = ["solve", identifier, *APPROXIMATE, *DESCENTS[identifier], *more, *features(trips, "--target", "minutes")]
     assert said in refusal(capsys, command)
+
+
+# ------------------------------------------------------------------------------------------------------------ presets
+
+NORMS = ["--moment-order", "4", "--moment-bound", "5"]
+COORDINATES = ["--moment-order", "2", "--moment-bound", "9"]
+ROUGH, STEEP, CURVED = ["--record-smoothness", "50"], ["--smoothness", "3"], ["--strong-convexity", "0.5"]
+PRESETS = {
+    "P0.A3": [*NORMS, *ROUGH],
+    "P0.A4": [*NORMS, *ROUGH],
+    "P0.A5": [*NORMS, *ROUGH, "--theta", "1.5"],
+    "P0.A6": [*NORMS, *STEEP],
+    "P0.A7": [*NORMS, *STEEP, "--theta", "1.5"],
+    "P0.B": ["--moment-bound", "5"],
+    "P0.R3": [*NORMS, *ROUGH],
+    "P1.A1": [*COORDINATES, *CURVED],
+    "P1.A3": [*STEEP, "--mean-slope", "4"],
+    "P1.A4": [*COORDINATES, *STEEP],
+    "P2.A1": [*NORMS, *STEEP],
+    "P3.A2": [*COORDINATES, *STEEP],
+    "P3.A5": [*COORDINATES, *STEEP, "--true-sparsity", "1"],
+}
+
+
+def by_preset(identifier: str, trips: str, *more: str, kind: str = "tuned") -> list[str]:
+    where = [] if identifier == "P3.A5" else ["--domain", "ball:1"]
+    rest = features(trips, "--target", "minutes")
+    return ["solve", identifier, *APPROXIMATE, *where, *PRESETS[identifier], "--preset", kind, *rest, *more]
+
+
+def test_every_optimiser_of_the_presets_is_there() -> None:
+    assert set(PRESETS) == set(presets.OPTIMISERS)
+    assert set(PRESETS) <= set(module.OPTIMISERS)
+
+
+@pytest.mark.parametrize("identifier", PRESETS)
+def test_the_tuned_preset_of_every_optimiser(identifier: str, trips: str, capsys: Capture) -> None:
+    value = answer(capsys, by_preset(identifier, trips))
+    claim = value["claim"]
+    if identifier in ("P1.A3", "P1.A4"):
+        assert zcdp_epsilon(claim["rho"], 1e-4, tight=False) == pytest.approx(1)
+    else:
+        assert (claim["claim"], claim["epsilon"], claim["delta"]) == ("approx", 1.0, 1e-4)
+    assert value["preset"] == "tuned"
+    assert len(value["weights"]) == 2
+    assert sum(book["records"] for book in value["ledger"]) == 400
+    flags = PRESETS[identifier]
+    assert value["facts"] == {flags[i][2:].replace("-", "_"): float(flags[i + 1]) for i in range(0, len(flags), 2)}
+
+
+def flags_of(identifier: str) -> list[tuple[str, str]]:
+    """Every public number that is needed; P3.A2's strong convexity is not."""
+    return [(identifier, flag) for flag in PRESETS[identifier] if flag.startswith("--")]
+
+
+@pytest.mark.parametrize(("identifier", "flag"), [pair for identifier in PRESETS for pair in flags_of(identifier)])
+def test_a_missing_public_number_is_named(identifier: str, flag: str, trips: str, capsys: Capture) -> None:
+    command = by_preset(identifier, trips)
+    at = command.index(flag)
+    assert f"{flag} is missing: the tuned preset of {identifier}" in refusal(capsys, command[:at] + command[at + 2 :])
+
+
+def test_parameters_are_said_before_the_run_and_may_be_replaced(trips: str, capsys: Capture) -> None:
+    assert main([*by_preset("P0.A3", trips), "--seed", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    phases = localised.tuned_phases(
+        400, dimension=2, diameter=2.0, smoothness=50.0, moment_bound=5.0, moment_order=4.0, epsilon=1.0, delta=1e-4
+    )
+    assert lines[2:5] == ["parameters: the tuned preset, from public numbers alone", "  smoothness = 50", "  phases:"]
+    for phase, line in zip(phases, lines[7:], strict=False):
+        assert line.split() == [f"{number:.6g}" for number in vars(phase).values()]
+    assert lines[11].startswith("ledger:")
+    value = answer(capsys, by_preset("P0.B", trips, "--set", "steps=7", "output=last"))
+    assert (value["parameters"]["steps"], value["parameters"]["output"]) == (7, "last")
+    assert max(book["releases"] for book in value["ledger"]) <= 7
+
+
+def test_the_ledger_of_random_batches_is_one_line(trips: str, capsys: Capture) -> None:
+    assert main([*by_preset("P0.B", trips), "--seed", "1"]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("ledger"))
+    assert "releases touch each of 400 records" in line
+    assert line.endswith("the claim counts that the batches are random")
+
+
+def test_theory(trips: str, capsys: Capture) -> None:
+    value = answer(capsys, by_preset("P1.A3", trips, *CURVED, kind="theory"))
+    assert value["parameters"]["trim"] == 1
+    assert value["parameters"]["steps"] == 36  # ⌈3/0.5·log 400⌉
+    assert "no theorem chooses the parameters of P0.B" in refusal(capsys, by_preset("P0.B", trips, kind="theory"))
+    assert "Theorem 6 needs epsilon <=" in refusal(capsys, by_preset("P0.A6", trips, kind="theory"))
+    assert "--lipschitz is missing" in refusal(capsys, by_preset("P0.A3", trips, kind="theory"))
+
+
+def test_a_theory_that_would_run_for_days_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    np.save(tmp_path / "x.npy", np.ones((20_000, 2)))
+    command = ["solve", "P0.A3", *APPROXIMATE, "--domain", "ball:1", *PRESETS["P0.A3"], "--preset", "theory"]
+    text = refusal(capsys, [*command, "--lipschitz", "10", "--data", str(tmp_path / "x.npy")])
+    assert "would take 2e+13 gradients of single records" in text
+
+
+@pytest.mark.parametrize("identifier", ["P0.A3", "P0.A4", "P0.A5"])
+def test_a_refuted_claim_is_marked(identifier: str, trips: str, capsys: Capture) -> None:
+    flags = ["--domain", "ball:1", *PRESETS[identifier], "--epsilon", "1", "--delta", "1e-4", "--seed", "1"]
+    assert main(["solve", identifier, "--loss", "quadratic", *flags, *features(trips)]) == 0
+    out = capsys.readouterr().out
+    assert "REFUTED" in out.splitlines()[1]
+    assert "note: loss = Quadratic" in out
+    assert main([*by_preset(identifier, trips), "--seed", "1"]) == 0
+    assert "REFUTED" not in capsys.readouterr().out
+
+
+def test_the_repaired_variant_is_certified_and_not_marked(trips: str, capsys: Capture) -> None:
+    flags = ["--domain", "ball:1", *PRESETS["P0.R3"], "--epsilon", "1", "--delta", "1e-4", "--seed", "1"]
+    assert main(["solve", "P0.R3", "--loss", "quadratic", *flags, *features(trips)]) == 0
+    out = capsys.readouterr().out
+    assert "REFUTED" not in out
+    assert f"certificate: {module.CERTIFICATE}" in out
+
+
+@pytest.mark.parametrize(
+    ("identifier", "more", "said"),
+    [
+        ("P0.A3", ["--epsilon", "8"], "Theorem 1 needs epsilon <="),
+        ("P0.A3", ["--set", "phases=3"], "phases is not a parameter"),
+        ("P0.A3", ["--rho", "1"], "rho is not a parameter"),
+        ("P0.A5", ["--theta", "1"], "theta_bar = 1.0: must be > 1"),
+        ("P0.B", ["--shuffle"], "shuffle is not a parameter"),
+        ("P1.A4", ["--moment-order", "3"], "moment_order = 3.0: must be 2 for P1.A4"),
+        ("P2.A1", ["--preset", "best"], "argument --preset: invalid choice: 'best'"),
+        ("P0.A3", ["--loss", "absolute"], "must be smooth"),
+    ],
+)
+def test_wrong_numbers_of_presets(identifier: str, more: list[str], said: str, trips: str, capsys: Capture) -> None:
+    with suppress(SystemExit):
+        assert main(by_preset(identifier, trips, *more)) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
