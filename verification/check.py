@@ -13,7 +13,7 @@ import numpy as np
 
 from refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
 from refimpl.claims import ApproxDP
-from verification import mutants, neighbours, utility
+from verification import amplification, mutants, neighbours, utility
 from verification.calibration import PUBLISHED, check_calibration
 from verification.composition import FALSE_ALARM, check_composition
 from verification.divergences import NoExactFormula
@@ -149,15 +149,50 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
     attained = search_sensitivity(subject, seed=seed, restarts=searches.restarts, steps=searches.steps, starts=share)
     searched = _finding(subject, "sensitivity", attained.measurement, seed, pair=attained.pair)
     yield replace(searched, check="sensitivity search", detail=f"{searched.detail}; best of {attained.tried} pairs tried")
-    if subject.amplified:
+    yield from amplification_findings(subject, seed)
+
+
+def amplification_findings(subject: Subject, seed: int) -> Iterator[Finding]:
+    """Of a claim over hidden orders: what the cited theorem asks for, and the claim itself on neighbours whose others are alike.
+
+    That all releases keep the claim given the orders is what the other checks say.
+    """
+    asked = amplification.conditions(subject)
+    if not (asked or subject.amplified) or not isinstance(subject.claim, ApproxDP):
+        return
+    setting, failed = str(subject.setting), [condition for condition in asked if not condition.holds]
+    if asked:
+        status: Status = "inconclusive" if failed and subject.amplified else "certified"
+        detail = ("not met: " if failed else "all met: ") + "; ".join(map(str, failed or asked))
+        if not subject.amplified:
+            detail = f"not needed, as {subject.conditional} given the order implies {subject.claim}; {detail}"
+        yield Finding(subject.algorithm, "amplification conditions", status, seed=seed, detail=detail, setting=setting)
+    try:
+        measured = amplification.check_amplified(subject, seed)
+    except NoExactFormula as error:
+        if subject.amplified:
+            detail = f"{subject.claim} rests on hidden randomness, and is not computed here: {error}"
+            yield Finding(subject.algorithm, "amplified claim", "inconclusive", seed=seed, detail=detail, setting=setting)
+        return
+    yield _finding(subject, "amplified claim", measured, seed)
+
+
+def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
+    """At settings where the amplification is needed, and where it is known to fail."""
+    for subject in amplification.trial_subjects(identifier):
+        yield from amplification_findings(subject, task_seed(seed, identifier, subject.setting_index))
+    if identifier == "P2.A3":
+        measured = amplification.many_groups(identifier, 10**6, epsilon=0.17, delta=1e-3)
         yield Finding(
-            subject.algorithm,
-            "amplified claim",
-            "inconclusive",
-            seed=seed,
-            detail=f"{subject.claim} rests on hidden randomness; the transcript speaks only of {subject.conditional}",
-            setting=str(subject.setting),
+            identifier, "amplified claim", _status(measured), measured.measured, measured.bound, detail=measured.detail
         )
+    if identifier == "P0.A6":
+        claim, lower = amplification.beyond_the_box(7970, log_delta=300.0)
+        detail = (
+            f"P0.Alg6.variance: the box's noise, n = T = 7970, {claim}: all noisy gradients together have log δ(ε) ≥ {lower:.1f}; "
+            "that says nothing about the output"
+        )
+        yield Finding(identifier, "amplified claim, tiny δ", "inconclusive", seed=seed, detail=detail)
 
 
 def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
@@ -196,6 +231,7 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
         )
         if entry.id in PUBLISHED and not subject.setting.refuted:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
+    yield from _further_amplification(entry.id, seed)
     if entry.id in utility.BOUNDS:
         subject = subject_of(entry.id, 0, implementation=entry.implementation)
         yield utility_finding(subject, task_seed(seed, entry.id, "utility"), effort)
@@ -249,7 +285,12 @@ def _mutant_findings(
         if candidate.kind == "calibration":
             yield [calibration_finding(subject, key)]
         else:
-            yield list(_pair_findings(subject, key, one_is_enough=True))
+            found = list(_pair_findings(subject, key, one_is_enough=True))
+            violated = any(finding.status == "violated" for finding in found)
+            yield found if violated else found + list(amplification_findings(subject, key))
+    if candidate.kind == "privacy":
+        for subject in amplification.trial_subjects(candidate.algorithm, implementation.mechanism, candidate.name):
+            yield list(amplification_findings(subject, task_seed(seed, candidate.algorithm, candidate.name, "amplified")))
 
 
 def implemented(only: list[str] | None = None) -> list[Algorithm]:

@@ -394,6 +394,7 @@ _OF_MEANS: tuple[Mutant, ...] = (
         "budget of every batch for all records: batches overlap",
         ("members = order[(t - 1) * size : t * size]", "members = order[:size]"),
     ),
+    _privacy("P0.A6", "not shuffled", ("members = order[(t - 1) * size", "members = np.arange(n)[(t - 1) * size")),
     _privacy("P0.A6", "batches by value", ("members = order[(t - 1)", "members = np.argsort(rows[:, -1])[(t - 1)")),
     _privacy(
         "P0.A6", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
@@ -429,6 +430,11 @@ _OF_MEANS: tuple[Mutant, ...] = (
             "z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=steps)",
             "z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=1)",
         ),
+    ),
+    _privacy(
+        "P0.B",
+        "one batch for all steps",
+        ("members = np.asarray(channel.hidden", "members = members if t > 1 else np.asarray(channel.hidden"),
     ),
     _privacy("P0.B", "batches by value", ("[:batch]\n", "[:batch]\n        members = np.argsort(rows[:, -1])[:batch]\n")),
     _privacy(
