@@ -498,7 +498,7 @@ _PNCA = {**_SQUARED, "proximity": 2.0}
 TRIALS: dict[str, tuple[Setting, ...]] = {
     "P0.A6": (
         Setting(10_000, 3, {**_PNCA, "steps": 4, "epsilon": 0.08, "delta": 1e-5, "noise": "record"}),
-        Setting(240, 3, {**_PNCA, "steps": 120, "epsilon": 0.4, "delta": 1e-3, "noise": "batch"}),
+        Setting(240, 3, {**_PNCA, "steps": 80, "epsilon": 0.4, "delta": 1e-3, "noise": "batch"}),
     ),
     "P0.B": (
         Setting(

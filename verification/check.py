@@ -13,7 +13,7 @@ import numpy as np
 
 from refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
 from refimpl.claims import ApproxDP
-from verification import amplification, mutants, neighbours, utility
+from verification import amplification, marginal, mutants, neighbours, utility
 from verification.calibration import PUBLISHED, check_calibration
 from verification.composition import FALSE_ALARM, check_composition
 from verification.divergences import NoExactFormula
@@ -208,6 +208,14 @@ def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Findin
             )
 
 
+def output_finding(identifier: str, seed: int, effort: Effort) -> Finding:
+    """The claim against the published output alone."""
+    subject, pair = marginal.audited(identifier)
+    runs = marginal.AUDITED[identifier].runs * effort.runs // QUICK.runs
+    measured = marginal.check_output(subject, pair, seed, runs=runs)
+    return _finding(subject, "final iterate", measured, seed, pair=pair, runs=runs, confidence=1 - marginal.FALSE_ALARM)
+
+
 def calibration_finding(subject: Subject, seed: int) -> Finding:
     measurement = check_calibration(subject, calibration_data(subject.setting, seed), seed)
     return _finding(subject, "calibration", measurement, seed, passed="certified")
@@ -232,6 +240,8 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
         if entry.id in PUBLISHED and not subject.setting.refuted:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
     yield from _further_amplification(entry.id, seed)
+    if entry.id in marginal.AUDITED:
+        yield output_finding(entry.id, task_seed(seed, entry.id, "final iterate"), effort)
     if entry.id in utility.BOUNDS:
         subject = subject_of(entry.id, 0, implementation=entry.implementation)
         yield utility_finding(subject, task_seed(seed, entry.id, "utility"), effort)
@@ -274,6 +284,10 @@ def _mutant_findings(
     candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
 ) -> Iterator[list[Finding]]:
     """Setting by setting, those apart at which the published algorithm is refuted itself."""
+    if candidate.kind == "amplification":
+        for subject in amplification.trial_subjects(candidate.algorithm, implementation.mechanism, candidate.name):
+            yield list(amplification_findings(subject, task_seed(seed, candidate.algorithm, candidate.name)))
+        return
     for index, setting in enumerate(implementation.settings):
         if setting.refuted is not None:
             continue
@@ -285,12 +299,7 @@ def _mutant_findings(
         if candidate.kind == "calibration":
             yield [calibration_finding(subject, key)]
         else:
-            found = list(_pair_findings(subject, key, one_is_enough=True))
-            violated = any(finding.status == "violated" for finding in found)
-            yield found if violated else found + list(amplification_findings(subject, key))
-    if candidate.kind == "privacy":
-        for subject in amplification.trial_subjects(candidate.algorithm, implementation.mechanism, candidate.name):
-            yield list(amplification_findings(subject, task_seed(seed, candidate.algorithm, candidate.name, "amplified")))
+            yield list(_pair_findings(subject, key, one_is_enough=True))
 
 
 def implemented(only: list[str] | None = None) -> list[Algorithm]:

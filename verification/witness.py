@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from refimpl.catalogue import Setting, algorithm
-from verification import mutants, utility
+from verification import marginal, mutants, utility
 from verification.amplification import check_amplified, trial_subjects
 from verification.calibration import check_calibration
 from verification.composition import check_composition
@@ -49,6 +49,9 @@ def replay_witness(witness: dict[str, Any]) -> Measurement:
     if check == "amplified claim":
         return check_amplified(subject, seed)
     pair = (np.array(witness["data"], dtype=np.float64), np.array(witness["neighbour"], dtype=np.float64))
+    if check == "final iterate":
+        audited, _ = marginal.audited(subject.algorithm, mechanism=subject.mechanism, mutant=subject.mutant)
+        return marginal.check_output(audited, pair, seed, runs=witness["runs"])
     if check == "composition":
         return check_composition(subject, *pair, seed, runs=witness["runs"])
     if check not in PAIR_CHECKS:
