@@ -181,11 +181,6 @@ def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
     """At settings where the amplification is needed, and where it is known to fail."""
     for subject in amplification.trial_subjects(identifier):
         yield from amplification_findings(subject, task_seed(seed, identifier, subject.setting_index))
-    if identifier == "P2.A3":
-        measured = amplification.many_groups(identifier, 10**6, epsilon=0.17, delta=1e-3)
-        yield Finding(
-            identifier, "amplified claim", _status(measured), measured.measured, measured.bound, detail=measured.detail
-        )
     if identifier == "P0.A6":
         claim, lower = amplification.beyond_the_box(7970, log_delta=300.0)
         detail = (

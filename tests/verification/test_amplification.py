@@ -204,7 +204,17 @@ def test_findings_of_the_published_algorithms() -> None:
         assert claim.status == "consistent"
         assert claim.measured is not None
         assert claim.measured < 1e-6
-    assert not amplification.many_groups("P2.A3", 10**6, epsilon=0.17, delta=1e-3).exceeds
+    (many,) = amplification.trial_subjects("P2.A3")
+    assert many.amplified
+    conditions, claim = amplification_findings(many, 0)
+    assert conditions.status == "inconclusive"
+    assert "P2.Thm6.randomiser" in conditions.detail
+    assert claim.status == "consistent"
+    small = subject_of("P2.A3", 0, implementation=algorithm("P2.A3").implementation)  # type: ignore[arg-type]
+    assert isinstance(small.conditional, ZCDP)
+    ((one,),) = scenes(small, ZERO, ONE, MINUS, 0)
+    assert (one.places, one.chance) == (40, 1 / 40)
+    assert one.here - one.there == pytest.approx(math.sqrt(2 * small.conditional.rho))  # what the calibration says
 
 
 @pytest.mark.parametrize(("identifier", "name"), [("P0.A6", "not shuffled"), ("P0.B", "one batch for all steps")])
