@@ -78,6 +78,28 @@ def test_many_places_tend_to_a_gaussian() -> None:
     assert found.upper - found.lower < 2e-4
 
 
+@pytest.mark.parametrize("shifts", [(0.0, 0.3), (0.3, 0.0), (0.15, -0.15)])
+def test_rounding_both_ways_agrees_with_rounding_one_way(
+    shifts: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Round(1000, 1e-3, *shifts)
+    first = amplified_delta([one], 0.005)
+    monkeypatch.setattr(amplification, "MOST_ROUNDED", 1)
+    second = amplified_delta([one], 0.005)
+    assert max(first.lower, second.lower) <= min(first.upper, second.upper)
+    assert second.upper - second.lower < 1e-4
+    assert second.lower > 1e-3
+
+
+def test_a_million_places_are_a_gaussian() -> None:
+    n, c = 10**6, 0.1
+    shift = math.sqrt(math.expm1(c * c) / n)
+    found = amplified_delta([Round(n, 1 / n, 0.0, c)], 5e-5)
+    assert found.lower <= gaussian_delta(shift, 5e-5) * (1 + 1e-3)
+    assert found.upper >= gaussian_delta(shift, 5e-5) * (1 - 1e-3)
+    assert found.upper - found.lower < 5e-6
+
+
 def test_the_bound_far_out_is_a_lower_one_and_refutes_the_box_at_a_tiny_delta() -> None:
     one = Round(20, 0.05, 0.0, 1.2)
     for epsilon in (0.5, 1.0, 2.0):
