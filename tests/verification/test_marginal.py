@@ -51,6 +51,26 @@ def test_the_false_alarm_at_equality() -> None:
     assert alarms <= 48
 
 
+def test_what_chooses_the_event_does_not_judge_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen_on: list[FloatArray] = []
+    judged_on: list[FloatArray] = []
+
+    class Recorder:
+        def count(self, outputs: FloatArray) -> int:
+            judged_on.append(outputs)
+            return 1
+
+    def best_event(p: FloatArray, q: FloatArray, _: float) -> Recorder:
+        chosen_on.extend([p, q])
+        return Recorder()
+
+    monkeypatch.setattr(marginal, "_best_event", best_event)
+    check_output(toys.subject(noisy_sum, ApproxDP(0.3, 1e-3), n=2, d=3, scale=1.0), PAIR, 0, runs=20)
+    first, second = ({tuple(row) for outputs in both for row in outputs} for both in (chosen_on, judged_on))
+    assert len(first) == len(second) == 20  # half of the runs on both data sets
+    assert not first & second
+
+
 def test_claims_in_zcdp_are_read_at_a_fixed_delta() -> None:
     assert marginal.claimed(ZCDP(0.5)) == (zcdp_epsilon(0.5, 1e-3), 1e-3)
     assert marginal.claimed(ApproxDP(0.2, 1e-6)) == (0.2, 1e-6)
