@@ -13,7 +13,7 @@ import numpy as np
 
 from refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
 from refimpl.claims import ApproxDP
-from verification import mutants, neighbours, utility
+from verification import amplification, marginal, mutants, neighbours, utility
 from verification.calibration import PUBLISHED, check_calibration
 from verification.composition import FALSE_ALARM, check_composition
 from verification.divergences import NoExactFormula
@@ -149,15 +149,45 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
     attained = search_sensitivity(subject, seed=seed, restarts=searches.restarts, steps=searches.steps, starts=share)
     searched = _finding(subject, "sensitivity", attained.measurement, seed, pair=attained.pair)
     yield replace(searched, check="sensitivity search", detail=f"{searched.detail}; best of {attained.tried} pairs tried")
-    if subject.amplified:
-        yield Finding(
-            subject.algorithm,
-            "amplified claim",
-            "inconclusive",
-            seed=seed,
-            detail=f"{subject.claim} rests on hidden randomness; the transcript speaks only of {subject.conditional}",
-            setting=str(subject.setting),
+    yield from amplification_findings(subject, seed)
+
+
+def amplification_findings(subject: Subject, seed: int) -> Iterator[Finding]:
+    """Of a claim over hidden orders: what the cited theorem asks for, and the claim itself on neighbours whose others are alike.
+
+    That all releases keep the claim given the orders is what the other checks say.
+    """
+    asked = amplification.conditions(subject)
+    if not (asked or subject.amplified) or not isinstance(subject.claim, ApproxDP):
+        return
+    setting, failed = str(subject.setting), [condition for condition in asked if not condition.holds]
+    if asked:
+        status: Status = "inconclusive" if failed and subject.amplified else "certified"
+        detail = ("not met: " if failed else "all met: ") + "; ".join(map(str, failed or asked))
+        if not subject.amplified:
+            detail = f"not needed, as {subject.conditional} given the order implies {subject.claim}; {detail}"
+        yield Finding(subject.algorithm, "amplification conditions", status, seed=seed, detail=detail, setting=setting)
+    try:
+        measured = amplification.check_amplified(subject, seed)
+    except NoExactFormula as error:
+        if subject.amplified:
+            detail = f"{subject.claim} rests on hidden randomness, and is not computed here: {error}"
+            yield Finding(subject.algorithm, "amplified claim", "inconclusive", seed=seed, detail=detail, setting=setting)
+        return
+    yield _finding(subject, "amplified claim", measured, seed)
+
+
+def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
+    """At settings where the amplification is needed, and where it is known to fail."""
+    for subject in amplification.trial_subjects(identifier):
+        yield from amplification_findings(subject, task_seed(seed, identifier, subject.setting_index))
+    if identifier == "P0.A6":
+        claim, lower = amplification.beyond_the_box(7970, log_delta=300.0)
+        detail = (
+            f"P0.Alg6.variance: the box's noise, n = T = 7970, {claim}: all noisy gradients together have log δ(ε) ≥ {lower:.1f}; "
+            "that says nothing about the output"
         )
+        yield Finding(identifier, "amplified claim, tiny δ", "inconclusive", seed=seed, detail=detail)
 
 
 def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
@@ -171,6 +201,14 @@ def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Findin
             yield _finding(
                 subject, "composition", measurement, seed, pair=pair, runs=transcripts, confidence=1 - FALSE_ALARM
             )
+
+
+def output_finding(identifier: str, seed: int, effort: Effort) -> Finding:
+    """The claim against the published output alone."""
+    subject, pair = marginal.audited(identifier)
+    runs = marginal.AUDITED[identifier].runs * effort.runs // QUICK.runs
+    measured = marginal.check_output(subject, pair, seed, runs=runs)
+    return _finding(subject, "final iterate", measured, seed, pair=pair, runs=runs, confidence=1 - marginal.FALSE_ALARM)
 
 
 def calibration_finding(subject: Subject, seed: int) -> Finding:
@@ -196,6 +234,9 @@ def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Fin
         )
         if entry.id in PUBLISHED and not subject.setting.refuted:
             yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
+    yield from _further_amplification(entry.id, seed)
+    if entry.id in marginal.AUDITED:
+        yield output_finding(entry.id, task_seed(seed, entry.id, "final iterate"), effort)
     if entry.id in utility.BOUNDS:
         subject = subject_of(entry.id, 0, implementation=entry.implementation)
         yield utility_finding(subject, task_seed(seed, entry.id, "utility"), effort)
@@ -238,6 +279,10 @@ def _mutant_findings(
     candidate: mutants.Mutant, implementation: Implementation, seed: int, effort: Effort
 ) -> Iterator[list[Finding]]:
     """Setting by setting, those apart at which the published algorithm is refuted itself."""
+    if candidate.kind == "amplification":
+        for subject in amplification.trial_subjects(candidate.algorithm, implementation.mechanism, candidate.name):
+            yield list(amplification_findings(subject, task_seed(seed, candidate.algorithm, candidate.name)))
+        return
     for index, setting in enumerate(implementation.settings):
         if setting.refuted is not None:
             continue

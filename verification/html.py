@@ -119,7 +119,8 @@ def _agreement_section(checked: list[dict[str, Any]], differing: list[list[str]]
     )
 
 
-def page(report: dict[str, Any]) -> str:
+def page(report: dict[str, Any], claims: str = "") -> str:
+    """`claims` is the section on published privacy claims."""
     findings = [
         [
             text(f["algorithm"]),
@@ -187,6 +188,7 @@ def page(report: dict[str, Any]) -> str:
         "<p>“Consistent” means not refuted at this effort, “certified” proved by exact computation. A search never certifies, "
         "and no line here says that an algorithm is private. Laws are those of continuous noise; floating-point noise is "
         "idealised. Replay a counterexample with <code>tailproof replay witnesses/FILE.json</code>, beside this page.</p>",
+        claims,
         "<h2>Findings</h2>",
         grid(["algorithm", "check", "status", "measured", "bound", "of the bound", "what"], findings),
         "<h2>Mutants</h2><p>Deliberately broken copies; every one must be killed by a check of its class.</p>",

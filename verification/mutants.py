@@ -1,8 +1,9 @@
 """Deliberately broken copies of the algorithms: the test of every check.
 
 A mutant is a handful of textual edits to an algorithm's own source, or to that of a module it rests on, compiled into a
-module of its own.  Its class says which kind of check must kill it: privacy (a privacy check says violated), calibration (the
-recorded scale or spend differs from the published formula) or utility (an explicit error bound is exceeded).
+module of its own.  Its class says which kind of check must kill it: privacy (a privacy check says violated), amplification (the
+claim over hidden orders does; no other check can see it), calibration (the recorded scale or spend differs from the published
+formula) or utility (an explicit error bound is exceeded).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from unittest.mock import patch
 
 from refimpl.catalogue import Implementation, algorithm
 
-MutantClass = Literal["privacy", "calibration", "utility"]
+MutantClass = Literal["privacy", "amplification", "calibration", "utility"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ def _privacy(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
 
 def _calibration(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
     return Mutant(identifier, name, "calibration", edits)
+
+
+def _amplification(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
+    return Mutant(identifier, name, "amplification", edits)
 
 
 def _steps(identifier: str, name: str, *edits: tuple[str, str]) -> Mutant:
@@ -385,6 +390,7 @@ _OF_MEANS: tuple[Mutant, ...] = (
         "budget of every batch for all records: batches overlap",
         ("members = order[(t - 1) * size : t * size]", "members = order[:size]"),
     ),
+    _amplification("P0.A6", "not shuffled", ("members = order[(t - 1) * size", "members = np.arange(n)[(t - 1) * size")),
     _privacy("P0.A6", "batches by value", ("members = order[(t - 1)", "members = np.argsort(rows[:, -1])[(t - 1)")),
     _privacy(
         "P0.A6", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
@@ -420,6 +426,11 @@ _OF_MEANS: tuple[Mutant, ...] = (
             "z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=steps)",
             "z = multiplier(n, epsilon=epsilon, delta=delta, batch=batch, steps=1)",
         ),
+    ),
+    _amplification(
+        "P0.B",
+        "one batch for all steps",
+        ("members = np.asarray(channel.hidden", "members = members if t > 1 else np.asarray(channel.hidden"),
     ),
     _privacy("P0.B", "batches by value", ("[:batch]\n", "[:batch]\n        members = np.argsort(rows[:, -1])[:batch]\n")),
     _privacy(

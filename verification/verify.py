@@ -15,7 +15,7 @@ from tqdm import tqdm
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
 from refimpl.catalogue import algorithm
-from verification import html, mutants, paper_check, second_stage, statements, sweep_runs
+from verification import html, mutants, paper_check, published_claims, second_stage, statements, sweep_runs
 from verification.check import FULL, QUICK, Effort, MutantResult, honest_findings, implemented, judge_mutant
 from verification.report import Finding, number, plain, table
 
@@ -116,7 +116,9 @@ def build_report(
         "choices": papers["choices"],
         "errata": found,
     }
+    report["published_claims"] = plain(published_claims.published_claims(report["findings"], checked, only))
     report["failures"] = _failures(findings, judged, checked, found)
+    report["failures"] += published_claims.failures(report["published_claims"])
     report["failures"] += paper_check.failures(papers)
     report["failures"] += second_stage.failures(studied) if studied else []
     report["failures"] += sweep_runs.failures(swept)
@@ -170,6 +172,8 @@ def _summary(report: dict[str, Any]) -> str:
         + (f" ({refuted} of them expected: published claims that are refuted)" if refuted else ""),
         f"mutants killed: {killed} of {len(judged)} applicable",
     ]
+    if report["published_claims"]:
+        parts.append(published_claims.summary(report["published_claims"]))
     if report["statements"]:
         parts.append(
             f"explicit statements checked: {len(report['statements'])}, of which {expected} known to fail as printed"
@@ -214,6 +218,8 @@ def overview(report: dict[str, Any]) -> str:
         for name, group in by_algorithm.items()
     ]
     lines += [table(mutant_rows, ["algorithm", "mutants killed", "by"]), ""]
+    if report["published_claims"]:
+        lines += [published_claims.overview(report["published_claims"]), ""]
     lines += [f"FAILED  {line}" for line in report["failures"]]
     return "\n".join([*lines, report["summary"]])
 
@@ -232,7 +238,7 @@ def _shown(value: Any) -> str:
 def write(report: dict[str, Any], seconds: dict[str, float], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    (folder / "report.html").write_text(html.page(report))
+    (folder / "report.html").write_text(html.page(report, published_claims.section(report["published_claims"])))
     (folder / "timings.json").write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
     witnesses = folder / "witnesses"
     witnesses.mkdir(exist_ok=True)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from refimpl.catalogue import Setting, algorithm
-from verification import mutants, utility
+from verification import marginal, mutants, utility
+from verification.amplification import check_amplified, trial_subjects
 from verification.calibration import check_calibration
 from verification.composition import check_composition
 from verification.ledger import check_ledger
@@ -45,7 +46,12 @@ def replay_witness(witness: dict[str, Any]) -> Measurement:
         return check_calibration(subject, calibration_data(subject.setting, seed), seed)
     if check == "utility":
         return utility.check_utility(subject.algorithm, subject.mechanism, seed, runs=witness["runs"])
+    if check == "amplified claim":
+        return check_amplified(subject, seed)
     pair = (np.array(witness["data"], dtype=np.float64), np.array(witness["neighbour"], dtype=np.float64))
+    if check == "final iterate":
+        audited, _ = marginal.audited(subject.algorithm, mechanism=subject.mechanism, mutant=subject.mutant)
+        return marginal.check_output(audited, pair, seed, runs=witness["runs"])
     if check == "composition":
         return check_composition(subject, *pair, seed, runs=witness["runs"])
     if check not in PAIR_CHECKS:
@@ -63,4 +69,6 @@ def load_subject(identifier: str, setting: int, mutant_name: str | None) -> Subj
     if published is None:
         raise KeyError(f"{identifier} has no implementation")
     implementation = mutants.build(mutants.mutant(identifier, mutant_name)) if mutant_name else published
+    if setting >= len(published.settings):  # one of those for amplified claims
+        return list(trial_subjects(identifier, implementation.mechanism, mutant_name))[setting - len(published.settings)]
     return subject_of(identifier, setting, implementation=implementation, mutant=mutant_name)
