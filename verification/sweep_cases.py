@@ -343,7 +343,6 @@ CASES: tuple[Case, ...] = (
         _p0_letters,
         kind="tuned",
         printed=True,
-        quick=_LARGE[:4],
     ),
     *(
         _case(
@@ -475,7 +474,6 @@ CASES: tuple[Case, ...] = (
                 "eps": (0.4, 0.6, 0.8, 1.0),
             },
             runs=30,
-            quick=(1e3, 2e3, 4e3) if p == 4 else (),
         )
         for p, largest in ((2.0, 3.2e4), (4.0, 8e3))  # steps are of order n^{2 − 2/p}
     ),
