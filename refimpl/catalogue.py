@@ -317,13 +317,11 @@ _EXPONENTIAL = Implementation(
     exponential,
     "exponential_mechanism",
     (
-        Setting(4, 1, {"loss": Quadratic(np.eye(1)), "domain": "box:-2,2", "mesh": 0.05, **_CHOICE}, effort=0.5),
-        Setting(6, 3, {"loss": "squared", "domain": "ball:2", "mesh": 0.2, **_CHOICE, "epsilon": 4.0}, effort=0.3),
-        Setting(6, 2, {"loss": _STEEP, "domain": "ball:1", "mesh": 0.1, **_CHOICE}, effort=0.3),
-        Setting(6, 3, {"loss": "ridge:0.5:logistic", "domain": "box:-1,1", "mesh": 0.2, **_CHOICE}, _labelled, effort=0.3),
-        Setting(6, 3, {"loss": "absolute", "domain": "ball:1", "mesh": 0.2, "smoothing": 0.2, **_CHOICE}, effort=0.3),
+        Setting(4, 1, {"loss": Quadratic(np.eye(1)), "domain": "box:-2,2", "mesh": 0.05, **_CHOICE}, effort=0.3),
+        Setting(6, 3, {"loss": "squared", "domain": "ball:2", "mesh": 0.2, **_CHOICE, "epsilon": 4.0}, effort=0.2),
+        Setting(6, 2, {"loss": _STEEP, "domain": "ball:1", "mesh": 0.1, **_CHOICE}, effort=0.2),
         Setting(
-            6, 3, {"loss": "hinge", "domain": "ball:1", "mesh": 0.2, "smoothing": 0.2, **_CHOICE}, _labelled, effort=0.3
+            6, 3, {"loss": "hinge", "domain": "ball:1", "mesh": 0.2, "smoothing": 0.2, **_CHOICE}, _labelled, effort=0.2
         ),
     ),
 )
