@@ -60,15 +60,16 @@ PRIVATE = {"epsilon": 1.0, "delta": 1e-5}
 TAUS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
-def seconds(call: Callable[[], Any], repeats: int) -> float:
-    """The least processor time of several runs, fewer of long ones."""
-    best = math.inf
-    for number in range(repeats):
-        if number * best > 1:
+def seconds(*calls: Callable[[], Any], repeats: int = 40) -> list[float]:
+    """The least processor time of each in several turns (fewer of long ones): taken in turns, they see the same machine."""
+    best = [math.inf] * len(calls)
+    for turn in range(repeats):
+        if turn > 2 and turn * sum(best) > 2:
             break
-        start = time.process_time()
-        call()
-        best = min(best, time.process_time() - start)
+        for number, call in enumerate(calls):
+            start = time.process_time()
+            call()
+            best[number] = min(best[number], time.process_time() - start)
     return best
 
 
@@ -167,14 +168,14 @@ def _cost(subject: Subject, data: np.ndarray, extra: dict[str, Any]) -> dict[str
     name, what, function, chosen, work = subject
     loss, start = Squared(), np.zeros(data.shape[1] - 1)
 
-    def passes(size: int) -> float:
+    def passes(size: int) -> Callable[[], None]:
         def some() -> (
             None
         ):  # one after the other: tables kept alive together would cost page faults that a step does not have
             for _ in range(10):
                 loss.gradients(start, data[:size])
 
-        return seconds(some, 15) / 10
+        return some
 
     def checks() -> None:  # once per run
         table(data)
@@ -183,8 +184,8 @@ def _cost(subject: Subject, data: np.ndarray, extra: dict[str, Any]) -> dict[str
     def once() -> np.ndarray:
         return run(function, data, np.random.default_rng(0), loss=loss, **PRIVATE, **extra, **chosen)[0]
 
-    needed = sum(steps * passes(size) for steps, size in work)
-    total, setup = seconds(once, 25), seconds(checks, 9)
+    total, setup, *ten = seconds(once, checks, *(passes(size) for _, size in work))
+    needed = sum(steps * spent / 10 for (steps, _), spent in zip(work, ten, strict=True))
     row = {
         "id": name,
         "what": what,
@@ -212,14 +213,14 @@ def _primitives(n: int, d: int) -> dict[str, Any]:
         parts.partition(m, axis=1)
         parts[:, m + 1 :].partition(n - 2 * m - 2, axis=1)
 
-    one = seconds(lambda: [loss.gradients(np.zeros(d), data) for _ in range(10)], 9) / 10
     calls: dict[str, Callable[[], Any]] = {
         "two order statistics": order_statistics,
         "sort": lambda: np.sort(columns, axis=1),
         "ndtr": lambda: ndtr(entries),
         "exp": lambda: np.exp(entries),
     }
-    found = {what: round(seconds(call, 9) / one, 2) for what, call in calls.items()}
+    ten, *spent = seconds(lambda: [loss.gradients(np.zeros(d), data) for _ in range(10)], *calls.values())
+    found = {what: round(10 * cost / ten, 2) for what, cost in zip(calls, spent, strict=True)}
     print("of all entries, in passes over the gradients:", ", ".join(f"{what} {cost}" for what, cost in found.items()))
     return {"id": "primitives", "over_gradients": found}
 

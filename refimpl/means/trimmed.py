@@ -117,7 +117,8 @@ def smooth_sensitivities(
     With u_i = x_(n−m+1+i) and w_l = −x_(m+1−l), the formulas ask for the maximum over k = i + l ≥ 0, i ≥ −1, l ≥ 0 of
     e^{−kt}·min(u_i + w_l, cap)/(n−2m).  Data clamped: x beyond either end is a or b, and the cap, b − a, is never exceeded.  Output
     clamped: the cap is (n−2m)(b−a), and there is e^{−mt}(b−a) besides, which terms with k ≥ m do not exceed.
-    As u_i + w_l ≤ x_(n) − x_(1), and the term of k = 0 is at least x_(n−m) − x_(m+1), large k do not matter.
+    As u_i + w_l ≤ x_(n) − x_(1), and the term of k = 0 is at least x_(n−m) − x_(m+1), large k do not matter; nor do, of what is
+    left, large k if the sum of the last u_i and w_l is not much more.
     """
     n, width = columns.shape[1], upper - lower
     low, high = columns[:, : m + 1], columns[:, n - m - 1 :]
@@ -127,10 +128,14 @@ def smooth_sensitivities(
         least = np.maximum(np.minimum(high[:, 0] - low[:, -1], cap), end * (n - 2 * m))
         far = max(float(np.log(spread / least).max()) / smoothness, 0.0)
     depth = math.ceil(far) + 4 if far < m - 3 else m + 1  # NaN where all is equal
-    if depth <= m:
-        low.partition(m + 1 - depth, axis=1)
+    while depth < low.shape[1]:
+        low.partition(low.shape[1] - depth, axis=1)
         high.partition(depth - 1, axis=1)
-    u, w = np.sort(high[:, :depth], axis=1), -np.sort(low[:, m + 1 - depth :], axis=1)[:, ::-1]  # u[:, 0] is i = −1
+        low, high = low[:, -depth:], high[:, :depth]
+        with np.errstate(over="ignore"):  # what the same says of a quarter of it
+            reach = np.minimum(high[:, -1] - low[:, 0], cap) * math.exp(-smoothness * (depth // 4 - 2))
+        depth = depth // 4 if depth > 64 and (reach <= least).all() else depth
+    u, w = np.sort(high, axis=1), -np.sort(low, axis=1)[:, ::-1]  # u[:, 0] is i = −1
     if clamp == "data" and depth > m:
         u, w = (np.column_stack([part, np.full(len(part), limit)]) for part, limit in ((u, upper), (w, -lower)))
     found = _largest_terms(u, w, smoothness, cap=cap) / (n - 2 * m)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
-from refimpl.approx_dp import robust_gradient_descent, soft_truncation_descent, trimmed_mean_descent
+from refimpl.approx_dp import robust_gradient_descent, sample_and_aggregate, soft_truncation_descent, trimmed_mean_descent
 from refimpl.approx_dp import soft_descent as soft
 from refimpl.approx_dp import trimmed_descent as trimmed
 from refimpl.channel import Transcript, run
@@ -67,6 +67,25 @@ def test_trimmed_steps_release_trimmed_means() -> None:
         assert release.law.location == pytest.approx(trim_mean(point - DATA, 3 / 60), abs=1e-12)
         point = point - 0.5 * np.asarray(release.output)
         point *= min(1.0, 5 / np.linalg.norm(point))
+
+
+def test_record_quadratics_of_unit_curvature_are_quadratics() -> None:
+    """The same gradients, hence the same run; also for the minimisers of blocks, to their tolerance."""
+    records = np.hstack([np.ones_like(DATA), DATA])
+    for function, given in BOTH:
+        for sampling in ("full", "disjoint"):
+            one, _ = transcript_of(function, DATA, **given, sampling=sampling)
+            two, _ = transcript_of(function, records, **{**given, "loss": "record-quadratic"}, sampling=sampling)
+            assert one == pytest.approx(two, abs=1e-12)
+    blocks = {"domain": "ball:5", "epsilon": 4.0, "delta": 1e-3, "blocks": 12, "noise": "tuned"}
+    one, _ = transcript_of(sample_and_aggregate, DATA, loss=Quadratic(np.eye(2)), **blocks)
+    two, _ = transcript_of(sample_and_aggregate, records, loss="record-quadratic", **blocks)
+    assert one == pytest.approx(two, abs=1e-6)
+    first, second = (
+        robust_gradient_descent(rows, loss=loss, domain="ball:5", steps=5, step_size=0.5)
+        for rows, loss in ((DATA, Quadratic(np.eye(2))), (records, "record-quadratic"))
+    )
+    assert first == pytest.approx(second, abs=1e-12)
 
 
 def test_the_baseline_trims_and_finds_the_centre_of_contaminated_data() -> None:

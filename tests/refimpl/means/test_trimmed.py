@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_fast_search_equals_the_formulas(values: list[float], trim: int, t: floa
 
 @pytest.mark.parametrize("clamp", CLAMPS)
 @pytest.mark.parametrize(
-    ("m", "t"), [(1, 0.5), (50, 1e-4), (400, 1e-5), (400, 0.003), (400, 0.02), (999, 0.01), (999, 1e-6)]
+    ("m", "t"), [(1, 0.5), (50, 1e-4), (400, 1e-5), (400, 0.003), (400, 0.02), (400, 0.05), (999, 0.01), (999, 1e-6)]
 )
 def test_cutting_the_search_short_changes_nothing(clamp: str, m: int, t: float) -> None:
     """Light and heavy tails, ties, one-sided outliers, and a growth as fast as the decay, where many pairs are nearly the best."""
@@ -93,12 +94,15 @@ def test_cutting_the_search_short_changes_nothing(clamp: str, m: int, t: float) 
             rng.permutation(np.sign(edge) * np.exp(np.minimum(t * n * np.abs(edge), 600.0))),
             rng.permutation(np.sign(edge) * (1 + t * np.maximum(0, n * np.abs(edge) - (n / 2 - m)))),
             np.where(rng.random(n) < 0.3, 1e308, -1e308),
+            np.where(np.abs(edge) < 0.5 - (m - min(m, 80)) / n, np.sign(edge), np.sign(edge) * (1 + math.exp(100 * t))),
         ]
     )
-    limits = {"lower": -3.0, "upper": 3.0, "smoothness": t, "clamp": clamp}
-    _, found = query(np.array(columns), trim=m, **limits)  # type: ignore[arg-type]
-    for bound, column in zip(found, columns, strict=True):
-        assert bound == pytest.approx(by_all_pairs(column, m, t, clamp), rel=1e-12)
+    limits: dict[str, Any] = {"lower": -3.0, "upper": 3.0, "trim": m, "smoothness": t, "clamp": clamp}
+    _, together = query(np.array(columns), **limits)
+    for bound, column in zip(together, columns, strict=True):
+        expected = by_all_pairs(column, m, t, clamp)
+        assert bound == pytest.approx(expected, rel=1e-12)
+        assert query(np.array([column]), **limits)[1][0] == pytest.approx(expected, rel=1e-12)  # of its own depth
 
 
 def by_all_pairs(column: FloatArray, m: int, t: float, clamp: str) -> float:
