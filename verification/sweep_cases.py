@@ -211,11 +211,12 @@ def _claim(values: Values) -> dict[str, Any]:
     return {"epsilon": values["eps"], "delta": values["delta"]}
 
 
-def _estimator(function: Mechanism, df: float, choose: Callable[[Values, float], dict[str, Any]], values: Values) -> Point:
-    """A mean, from records of Student's law around a mean of norm ½; `choose` gets the moment bound, too."""
+def _estimator(function: Mechanism, choose: Callable[[Values, float], dict[str, Any]], values: Values) -> Point:
+    """A mean, from records of Student's law, with little more than the moment that is used, around a mean of norm ½; `choose` gets
+    the moment bound, too."""
     n, d = int(values["n"]), int(values["d"])
-    problem = MeanEstimation(StudentT(df, 0.5 / math.sqrt(d)), d)
     order = values["p"] if "p" in values else 1 + values["v"]
+    problem = MeanEstimation(StudentT(order + (0.5 if "p" in values else 0.2), 0.5 / math.sqrt(d)), d)
     moment = problem.direction_moment_upper(order) ** (1 / order) if "p" in values else problem.coordinate_moment(order)
     chosen = choose(values, moment)
     letters = {"M" if "p" in values else "u": moment, **values}
@@ -365,8 +366,8 @@ CASES: tuple[Case, ...] = (
             algorithm,
             f"−⟨w, x⟩ + ‖w‖^{theta:g}/{theta:g}",
             power_growth,
-            {"n": 1e4, **_CENTRAL, "theta": theta, "xi": 1e-5},
-            {"n": (3e3, 1e4, 3e4, 1e5, 3e5), **({"d": _DIMENSIONS[:4]} if theta == 2 else {})},
+            {"n": 1e4 if theta == 2 else 1e5, **_CENTRAL, "theta": theta, "xi": 1e-5},
+            {"n": (3e3, 1e4, 3e4, 1e5, 3e5), **({"d": _DIMENSIONS[:4]} if theta == 2 else {"theta": (2.5, 3.0, 4.0)})},
             _p0_letters,
             kind="tuned",
             runs=30,
@@ -455,9 +456,9 @@ CASES: tuple[Case, ...] = (
         "P2.T2",
         "P2.A2",
         "means",
-        partial(_estimator, simple_clipping_mean, 3.5, _clipping),
+        partial(_estimator, simple_clipping_mean, _clipping),
         {"n": 1e4, "d": 3.0, "rho": 0.5, "p": 3.0, "xi": 0.25},
-        {"n": _LARGE, "d": _DIMENSIONS},
+        {"n": _LARGE, "d": _DIMENSIONS, "p": (2.0, 3.0, 4.0, 6.0)},
         quick=_LARGE[:4],
         quantile=0.75,
     ),
@@ -481,7 +482,7 @@ CASES: tuple[Case, ...] = (
         "P2.T5",
         "P2.A3",
         "means",
-        partial(_estimator, iterative_updating_mean, 2.5, _updating),
+        partial(_estimator, iterative_updating_mean, _updating),
         {"n": 1e4, "d": 2.0, **_EPSILON, "eps": 0.3, "p": 2.0, "xi": 0.1},
         {"n": (4e3, 1e4, 3e4)},
         quantile=0.9,
@@ -493,9 +494,9 @@ CASES: tuple[Case, ...] = (
         "P3.T1",
         "P3.A1",
         "means",
-        partial(_estimator, truncated_mean, 1.7, _truncation),
+        partial(_estimator, truncated_mean, _truncation),
         {"n": 1e4, "d": 1.0, **_EPSILON, "v": 0.5, "xi": 0.25},
-        {"n": _LARGE[1:], "eps": _BUDGETS},
+        {"n": _LARGE[1:], "eps": _BUDGETS, "v": (0.25, 0.5, 0.75, 1.0)},
         quick=(3e3, 1e4, 3e4),
         quantile=0.75,
     ),
@@ -503,7 +504,7 @@ CASES: tuple[Case, ...] = (
         "P3.T3",
         "P3.A3",
         "means",
-        partial(_estimator, truncated_median_of_means, 1.7, _medians),
+        partial(_estimator, truncated_median_of_means, _medians),
         {"n": 1e6, "d": 2.0, **_EPSILON, "v": 0.5, "xi": 0.25},
         {"n": (1e6, 2e6, 4e6, 8e6)},
         quantile=0.75,

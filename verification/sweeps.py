@@ -10,6 +10,7 @@ runs; the verdicts are
     level       0 is within the limits
     grows       the lower limit is above 0
     saturated   fewer than three values are informative
+    shown       none: constants may depend on the letter (v, p, θ)
 
 A value is informative if the measured risk is at most half of that of the starting point.  Elsewhere the noise fills the set, whose
 diameter keeps the risk down, and the ratio can only grow.  (Without a set every value counts.)  A case that grows or is saturated
@@ -264,9 +265,10 @@ def sentence(result: Json) -> str:
     if result["verdict"] == "saturated":
         return f"saturated: {result['informative']} of {len(result['points'])} values are informative. {result['reason']}"
     measured, ratio = result["slope"], result["ratio_slope"]
+    verdict = f"is shown, constants may depend on {result['over']}" if result["verdict"] == "shown" else result["verdict"]
     text = (
         f"slope in log {result['over']} {measured[0]:+.2f} ({measured[1]:+.2f} to {measured[2]:+.2f}), the rate's "
-        f"{result['bound_slope']:+.2f}; measured / rate {result['verdict']} ({ratio[0]:+.2f}, {ratio[1]:+.2f} to {ratio[2]:+.2f})"
+        f"{result['bound_slope']:+.2f}; measured / rate {verdict} ({ratio[0]:+.2f}, {ratio[1]:+.2f} to {ratio[2]:+.2f})"
     )
     return f"{text}. {result['reason']}" if result["reason"] else text
 
