@@ -113,6 +113,7 @@ def test_on_a_file(name: str, libsvm: str, tmp_path: Path, capsys: Capture) -> N
     assert rows["n", "no privacy"]["mean"] < rows["n", "start"]["mean"]
     assert "not private" in value["notes"][0]
     assert "user's promise" in value["notes"][1]
+    assert (value["options"]["n"], value["options"]["row_norm"], value["options"]["hindsight"]) == ([40], 1.5, False)
 
 
 def test_the_same_seed_gives_the_same_results_and_another_one_does_not(libsvm: str, capsys: Capture) -> None:

@@ -37,6 +37,7 @@ METRICS = {
     "mse": "mean square of residuals",
     "errors": "share of wrong labels",
 }
+OPTIONS = ("n", "epsilon", "row_norm", "moment_bound", "steps", "domain", "ridge", "hindsight", "quick")
 RUNS, QUICK_RUNS = 10, 2
 FEW = 5  # runs, with less of which no method is called better
 NOT_PRIVATE = "an experiment compares test errors, which depend on the data: what it prints is not private"
@@ -86,6 +87,7 @@ def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[s
         "metric": arguments.metric,
         "runs": runs,
         "seed": arguments.seed,
+        "options": {name: getattr(arguments, name) for name in OPTIONS},
         "data": sources,
         "methods": {method.name: method.text for method in chosen.methods},
         "baseline": chosen.baseline,
