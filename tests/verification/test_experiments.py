@@ -207,6 +207,8 @@ def test_adult_as_it_comes(tmp_path: Path, capsys: Capture) -> None:
         (["p0-l4", "--data", "FILE", "--runs", "0"], "runs = 0"),
         (["p0-l4", "--data", "FILE", "--epsilon", "0"], "epsilon = 0"),
         (["p0-l4", "--data", "FILE", "--steps", "0"], "steps = 0"),
+        (["p0-l4", "--data", "FILE", "--ridge", "-1"], "ridge = -1"),
+        (["p0-l4", "--data", "FILE", "--moment-bound", "0"], "moment_bound = 0"),
         (["p0-l4", "--data", "FILE", "--row-norm", "0"], "row_norm = 0"),
         (["p0-l4", "--data", "FILE", "--features", "2"], "index 3 must be at most features = 2"),
         (["p0-l4", "--data", "FILE", "--plot", "x.txt"], "plot = 'x.txt': must end in one of .png"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.validation import InputError, positive, whole
+from refimpl.validation import InputError, between, positive, whole
 from verification.experiments.catalogue import EXPERIMENTS, Experiment, Sizes, find, points
 from verification.experiments.data import Data, Files, read_files
 from verification.experiments.methods import HINDSIGHT, MINIMUM, Numbers, Point
@@ -63,6 +63,9 @@ def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[s
         check_writable("plot", arguments.plot)
     for budget in arguments.epsilon or ():
         positive("epsilon", budget)
+    between("ridge", arguments.ridge, 0, math.inf)
+    if arguments.moment_bound is not None:
+        positive("moment_bound", arguments.moment_bound)
     if arguments.hindsight and not any(method.tunable for method in chosen.methods):
         raise InputError(f"hindsight: is for P0's experiments, not for {chosen.name}")
     sizes = chosen.quick if arguments.quick else chosen.full
