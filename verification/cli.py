@@ -480,6 +480,7 @@ def parser() -> argparse.ArgumentParser:
     trial.add_argument(
         "--moment-bound", type=float, metavar="G", help="P0: of the gradients (default: what the norms allow)"
     )
+    trial.add_argument("--steps", type=int, default=400, metavar="T", help="P0: of a phase of LNC-GM; free of privacy (400)")
     trial.add_argument("--domain", metavar="SET", help="where the weights may lie (default: P0 ball:1 or l1:1, P1 ball:2)")
     trial.add_argument("--ridge", type=float, default=0.01, metavar="W", help="weight of the penalty (default 0.01)")
     trial.add_argument("--metric", choices=["loss", "excess", "mse", "errors"], default="loss", help="what is tested")

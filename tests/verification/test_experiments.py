@@ -113,6 +113,7 @@ def test_on_a_file(name: str, libsvm: str, tmp_path: Path, capsys: Capture) -> N
     assert rows["n", "no privacy"]["mean"] < rows["n", "start"]["mean"]
     assert "not private" in value["notes"][0]
     assert "user's promise" in value["notes"][1]
+    assert (value["options"]["n"], value["options"]["row_norm"], value["options"]["hindsight"]) == ([40], 1.5, False)
 
 
 def test_the_same_seed_gives_the_same_results_and_another_one_does_not(libsvm: str, capsys: Capture) -> None:
@@ -129,10 +130,24 @@ def test_hindsight_adds_methods_that_are_said_not_to_be_private(
 ) -> None:
     monkeypatch.setattr(methods, "MOMENT_SCALES", (1.0, 0.5))
     monkeypatch.setattr(methods, "LENGTH_SCALES", (1.0,))
-    value = answer(capsys, ["p0-logistic", "--data", libsvm, *SMALL, "--epsilon", "2", "--runs", "1", "--hindsight"])
+    value = answer(
+        capsys, ["p0-logistic", "--data", libsvm, *SMALL, "--epsilon", "2", "--runs", "1", "--hindsight", "--steps", "9"]
+    )
+    assert first_phase(value)["steps"] == 9
     names = {r["method"] for r in value["results"]}
     assert {f"{m.name}, hindsight" for m in P0 if m.tunable} == {n for n in names if n.endswith("hindsight")}
     assert any("chosen by the test loss: not private" in note for note in value["notes"])
+    rows = {r["method"]: r for r in value["results"] if r["sweep"] == "n"}
+    for name in ("LNC-GM zCDP", "LNC-GM zCDP, hindsight"):
+        like = "DP-SGD, hindsight" if "hindsight" in name else "DP-SGD"
+        assert rows[name]["against_baseline"]["mean"] == pytest.approx(rows[name]["mean"] - rows[like]["mean"], abs=1e-4)
+
+
+def first_phase(value: dict[str, Any]) -> dict[str, Any]:
+    """The first phase of LNC-GM."""
+    row = next(r for r in value["results"] if r["method"] == "LNC-GM zCDP")
+    phase: dict[str, Any] = row["parameters"]["phases"][0]
+    return phase
 
 
 def test_two_data_sets_in_one_call(libsvm: str, tmp_path: Path, capsys: Capture) -> None:
@@ -191,6 +206,9 @@ def test_adult_as_it_comes(tmp_path: Path, capsys: Capture) -> None:
         (["p0-l4", "--data", "FILE", "--n", "3"], "n = 3"),
         (["p0-l4", "--data", "FILE", "--runs", "0"], "runs = 0"),
         (["p0-l4", "--data", "FILE", "--epsilon", "0"], "epsilon = 0"),
+        (["p0-l4", "--data", "FILE", "--steps", "0"], "steps = 0"),
+        (["p0-l4", "--data", "FILE", "--ridge", "-1"], "ridge = -1"),
+        (["p0-l4", "--data", "FILE", "--moment-bound", "0"], "moment_bound = 0"),
         (["p0-l4", "--data", "FILE", "--row-norm", "0"], "row_norm = 0"),
         (["p0-l4", "--data", "FILE", "--features", "2"], "index 3 must be at most features = 2"),
         (["p0-l4", "--data", "FILE", "--plot", "x.txt"], "plot = 'x.txt': must end in one of .png"),

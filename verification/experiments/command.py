@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.validation import InputError, positive, whole
+from refimpl.validation import InputError, between, positive, whole
 from verification.experiments.catalogue import EXPERIMENTS, Experiment, Sizes, find, points
 from verification.experiments.data import Data, Files, read_files
-from verification.experiments.methods import MINIMUM, Numbers, Point
+from verification.experiments.methods import HINDSIGHT, MINIMUM, Numbers, Point
 from verification.experiments.plot import check_plot, draw
 from verification.experiments.problems import (
     Problem,
@@ -37,10 +37,13 @@ METRICS = {
     "mse": "mean square of residuals",
     "errors": "share of wrong labels",
 }
+OPTIONS = ("n", "epsilon", "row_norm", "moment_bound", "steps", "domain", "ridge", "hindsight", "quick")
 RUNS, QUICK_RUNS = 10, 2
 FEW = 5  # runs, with less of which no method is called better
 NOT_PRIVATE = "an experiment compares test errors, which depend on the data: what it prints is not private"
-HINDSIGHT = "methods in hindsight have parameters chosen by the test loss: not private, for comparison only"
+IN_HINDSIGHT = (
+    "methods in hindsight have parameters chosen by the test loss: not private; compared with the baseline in hindsight"
+)
 
 
 def listed() -> tuple[dict[str, Any], str]:
@@ -60,6 +63,9 @@ def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[s
         check_writable("plot", arguments.plot)
     for budget in arguments.epsilon or ():
         positive("epsilon", budget)
+    between("ridge", arguments.ridge, 0, math.inf)
+    if arguments.moment_bound is not None:
+        positive("moment_bound", arguments.moment_bound)
     if arguments.hindsight and not any(method.tunable for method in chosen.methods):
         raise InputError(f"hindsight: is for P0's experiments, not for {chosen.name}")
     sizes = chosen.quick if arguments.quick else chosen.full
@@ -68,7 +74,7 @@ def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[s
             raise InputError(f"epsilon: {chosen.name} has no sweep over it; give one value")
         sizes = replace(sizes, epsilon=arguments.epsilon[0])
     results: list[dict[str, Any]] = []
-    notes = [NOT_PRIVATE] + ([HINDSIGHT] if arguments.hindsight else [])
+    notes = [NOT_PRIVATE] + ([IN_HINDSIGHT] if arguments.hindsight else [])
     sources: list[dict[str, Any]] = []
     for data in _data(arguments, chosen):
         cells, about = _cells(arguments, chosen, sizes, data, notes)
@@ -84,6 +90,7 @@ def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[s
         "metric": arguments.metric,
         "runs": runs,
         "seed": arguments.seed,
+        "options": {name: getattr(arguments, name) for name in OPTIONS},
         "data": sources,
         "methods": {method.name: method.text for method in chosen.methods},
         "baseline": chosen.baseline,
@@ -162,11 +169,13 @@ def _problem(arguments: argparse.Namespace, chosen: Experiment, point: Point, pr
     known: Numbers = {"domain": arguments.domain or chosen.domain, "dimension": point.d}
     if promise is not None:
         known |= {"row_norm": promise["row_norm"], "column": promise["column_bound"], "moment_bound": arguments.moment_bound}
-        return problem_of_files(chosen.loss, ridge=arguments.ridge, **known)
-    if chosen.loss == "l4":
-        return sparse_problem(**known)
-    make = regression_problem if chosen.loss == "squared" else classification_problem
-    return make(ridge=arguments.ridge, **known)
+        found = problem_of_files(chosen.loss, ridge=arguments.ridge, **known)
+    elif chosen.loss == "l4":
+        found = sparse_problem(**known)
+    else:
+        make = regression_problem if chosen.loss == "squared" else classification_problem
+        found = make(ridge=arguments.ridge, **known)
+    return replace(found, steps=whole("steps", arguments.steps, least=1))
 
 
 # ---------------------------------------------------------------------------------------------------------------------- results
@@ -188,7 +197,8 @@ def _results(cells: list[Cell], data: Data, chosen: Experiment, arguments: argpa
         if cell.reason is not None:
             rows.append({**row, "skipped": cell.reason})
             continue
-        least, base = by_name[point, MINIMUM.name], by_name.get((point, chosen.baseline))
+        like = chosen.baseline + (HINDSIGHT if cell.method.name.endswith(HINDSIGHT) else "")
+        least, base = by_name[point, MINIMUM.name], by_name.get((point, like))
         values = _values(cell, least, arguments.metric)
         row |= bootstrap(values, seed=arguments.seed).to_json()
         if base is not None and base.reason is None and base is not cell:

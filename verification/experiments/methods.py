@@ -114,7 +114,8 @@ def _approx(point: Point) -> Numbers:
 def _phases(point: Point, problem: Problem, spend: Numbers) -> tuple[localised.Phase, ...]:
     law = problem.law
     known: Numbers = {"moment_bound": law.moment, "moment_order": law.order, "smoothness": law.record_smoothness}
-    return localised.tuned_phases(point.n, dimension=point.d, diameter=problem.diameter, **known, **spend)
+    known |= {"dimension": point.d, "diameter": problem.diameter, "steps": problem.steps}
+    return localised.tuned_phases(point.n, **known, **spend)
 
 
 def _lnc(point: Point, problem: Problem) -> Numbers:
@@ -171,6 +172,9 @@ MOMENT_SCALES, LENGTH_SCALES = (1.0, 0.3, 0.1, 0.02), (1.0, 5.0)
 """What --hindsight tries: multiples of r̃, which sets the clips, and of the diameter, which sets steps and regularisation."""
 
 
+HINDSIGHT = ", hindsight"
+
+
 def variants(method: Method) -> list[Method]:
     """The method with r̃ and the diameter multiplied: the same privacy, if the choice did not depend on the data."""
     return [_scaled(method, moment, length) for moment in MOMENT_SCALES for length in LENGTH_SCALES]
@@ -181,7 +185,7 @@ def _scaled(method: Method, moment: float, length: float) -> Method:
         law = replace(problem.law, moment=problem.law.moment * moment)
         return method.choose(point, replace(problem, law=law, diameter=problem.diameter * length))
 
-    return replace(method, name=f"{method.name}, hindsight", choose=choose)
+    return replace(method, name=method.name + HINDSIGHT, choose=choose)
 
 
 # ------------------------------------------------------------------------------------------------------------------------- P1

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from refimpl.validation import InputError
+from verification.experiments.methods import HINDSIGHT
 
 AXES = {"n": "records n", "epsilon": "privacy budget ε", "d": "dimension d"}
-HINDSIGHT = ", hindsight"
 SUFFIXES = (".png", ".svg", ".pdf")
 
 

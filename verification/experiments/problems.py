@@ -48,6 +48,7 @@ class Problem:
     dimension: int
     law: Law
     diameter: float
+    steps: int = 400  # of a phase of LNC-GM: they cost no privacy
 
     @property
     def domain(self) -> Domain:
