@@ -98,7 +98,7 @@ def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[s
         "results": results,
     }
     if arguments.plot is not None:
-        draw(results, arguments.plot, title=f"{chosen.name} ({chosen.place}): {chosen.text}", metric=arguments.metric)
+        draw(results, arguments.plot, title=f"{chosen.name}: {chosen.text}", metric=arguments.metric)
     return plain(value), _text(value, chosen)
 
 
