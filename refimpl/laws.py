@@ -196,23 +196,21 @@ class Finite:
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
-    """An index with probability ∝ exp(rate·score): the exponential mechanism with its scores."""
+    """An index with probability ∝ exp(score/scale): the exponential mechanism with its scores.
+
+    The scale is that of the Gumbel noise with which the largest noisy score has this law.
+    """
 
     scores: FloatArray
-    rate: float
+    scale: float
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scores", _location(self.scores, "scores"))
-        if self.scores.ndim != 1 or not self.scores.size or not 0 < self.rate < math.inf:
-            raise InputError(f"scores, rate = {self.rate!r}: must be a vector of numbers and a number > 0")
-
-    @property
-    def scale(self) -> float:
-        """Of the Gumbel noise that, added to the scores, makes the largest one win with these probabilities."""
-        return 1 / self.rate
+        if self.scores.ndim != 1 or not self.scores.size or not 0 < self.scale < math.inf:
+            raise InputError(f"scores, scale = {self.scale!r}: must be a vector of numbers and a number > 0")
 
     def finite(self) -> Finite:
-        return Finite(self.rate * (self.scores - self.scores.max()))
+        return Finite((self.scores - self.scores.max()) / self.scale)
 
     def log_probabilities(self) -> FloatArray:
         return self.finite().log_probabilities()

@@ -844,7 +844,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _privacy("P4.A4", "budget not split", _P4_NOT_SPLIT),
     _utility("P4.A4", "shifted", ("local.project(noisy(", "problem.domain.project(1 + noisy(")),
     # P4.A5
-    _privacy("P4.A5", "noise halved", ("claim.epsilon / (2 * reach.value)", "claim.epsilon / reach.value")),
+    _privacy("P4.A5", "noise halved", ("2 * reach.value / claim.epsilon", "reach.value / claim.epsilon")),
     _privacy("P4.A5", "C/n for 2C/n", ("LInf(2 * lipschitz / n)", "LInf(lipschitz / n)")),
     _privacy(
         "P4.A5",
@@ -866,7 +866,7 @@ MUTANTS: tuple[Mutant, ...] = (
             "return np.array(points[int(chosen)]) + rows.mean(axis=0)[: region.dimension]",
         ),
     ),
-    _calibration("P4.A5", "noise doubled", ("claim.epsilon / (2 * reach.value)", "claim.epsilon / (4 * reach.value)")),
+    _calibration("P4.A5", "noise doubled", ("2 * reach.value / claim.epsilon", "4 * reach.value / claim.epsilon")),
     _utility("P4.A5", "score turned round", ("np.asarray(-np.linalg.norm(moved", "np.asarray(np.linalg.norm(moved")),
     # P4.D4
     *_perturbed("privacy", "C from the data", ("P4.D4",), _P4_CLIP_FROM_DATA, module=_P4_DOUBLE),
@@ -916,6 +916,8 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     Inapplicable("P4.S1", "budget not split", "it makes one release"),
     Inapplicable("P4.S2", "variance for deviation", "the scale of its noise is not a deviation"),
     Inapplicable("P4.A2", "budget not split", "it makes one release"),
+    Inapplicable("P4.A5", "budget not split", "it makes one release"),
+    Inapplicable("P4.A5", "variance for deviation", "the scale of its noise is not a deviation"),
     Inapplicable("P4.D4", "certificate ignored", _P4_WIDE),
     Inapplicable("P4.D4", "extension skipped", _P4_WIDE),
     Inapplicable("P4.D4", "variance for deviation", "the scale of its noise is not a deviation"),

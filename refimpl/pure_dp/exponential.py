@@ -76,7 +76,7 @@ def exponential_mechanism(
     score.loss.split(rows)  # refuses labels other than ±1
     points = net(region, mesh, most=most_points)
     reach = sensitivity(len(rows), lipschitz=lipschitz)
-    law = Softmax(score.of_points(points, rows, region, middle), claim.epsilon / (2 * reach.value))
+    law = Softmax(score.of_points(points, rows, region, middle), 2 * reach.value / claim.epsilon)
     chosen = channel.release("index", law, sensitivity=reach, spend=claim)
     return np.array(points[int(chosen)])
 
@@ -185,10 +185,10 @@ def published_clip(
 
 def worst_neighbours(n: int, d: int, *, lipschitz: float, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
     """A record that pulls with all of C at every point, against the opposite; the others quiet, or balanced, or all alike."""
-    far = np.append(np.eye(d)[0, :-1], 1e6 * lipschitz) if d > 1 else np.array([1e6 * lipschitz])
-    for pull in (far, 1e6 * lipschitz * np.eye(d)[0], 1e6 * lipschitz * np.ones(d) / math.sqrt(d)):
+    last = np.append(np.ones(d - 1), -1.0)
+    for pull in (np.append(np.eye(d)[0, :-1], 1e6 * lipschitz), 1e6 * lipschitz * np.ones(d) / math.sqrt(d)):
         for others in (np.zeros(d), pull, -pull):
             data = np.tile(others, (n, 1))
             data[0] = pull
-            for turned in (-pull, pull * np.append(np.ones(d - 1), -1.0)):
+            for turned in (-pull, pull * last):
                 yield data, replace_record(data, 0, turned)

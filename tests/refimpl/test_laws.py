@@ -586,14 +586,13 @@ def test_law_fields_rebuild_the_law() -> None:
 
 
 def test_softmax_is_the_exponential_mechanism() -> None:
-    """exp(rate·score), normalised; samples by Gumbel's trick, whose frequencies miss by 6 deviations with probability 2e-9 each."""
-    scores, rate = np.array([-1e6, 0.0, 1.0, 1.5]), 2.0
-    law = Softmax(scores, rate)
-    weights = np.exp(rate * scores)
+    """exp(score/scale), normalised; samples by Gumbel's trick, frequencies miss by 6 deviations with probability 2e-9 each."""
+    scores, scale = np.array([-1e6, 0.0, 1.0, 1.5]), 0.5
+    law = Softmax(scores, scale)
+    weights = np.exp(scores / scale)
     np.testing.assert_allclose(np.exp(law.log_probabilities()), weights / weights.sum(), rtol=1e-13)
     assert law.log_probabilities()[0] == pytest.approx(-2e6, rel=1e-5)
     assert law.logpdf(np.array(2)) == law.log_probabilities()[2]
-    assert law.scale == 0.5
     rng, n = np.random.default_rng(0), 4000
     counts = np.bincount([int(law.sample(rng)) for _ in range(n)], minlength=4)
     chances = weights / weights.sum()
@@ -601,8 +600,8 @@ def test_softmax_is_the_exponential_mechanism() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "rate"), [([], 1.0), ([[1.0]], 1.0), ([0.0, math.nan], 1.0), ([0.0], 0.0), ([0.0], math.inf)]
+    ("scores", "scale"), [([], 1.0), ([[1.0]], 1.0), ([0.0, math.nan], 1.0), ([0.0], 0.0), ([0.0], math.inf)]
 )
-def test_bad_softmaxes_are_refused(scores: Any, rate: float) -> None:
+def test_bad_softmaxes_are_refused(scores: Any, scale: float) -> None:
     with pytest.raises(InputError):
-        Softmax(np.array(scores, dtype=float), rate)
+        Softmax(np.array(scores, dtype=float), scale)

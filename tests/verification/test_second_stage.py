@@ -50,7 +50,17 @@ def test_the_report_has_both_tables() -> None:
         "bias": [{"loss": "affine", "n": 3, "lemma": 0.9, "before": 0.5, "after_A": 0.5, "after_B": 0.25}],
         "distance": [{"n": 3, "d": 2, "epsilon": 1.0, "runs": 4} | {name: [0.2, 0.01] for name in SOLVERS}],
     }
-    parts = ("findings", "mutants", "inapplicable", "statements", "agreements", "comparisons", "errata")
+    parts = (
+        "findings",
+        "mutants",
+        "inapplicable",
+        "statements",
+        "agreements",
+        "comparisons",
+        "errata",
+        "sweeps",
+        "published_claims",
+    )
     empty: dict[str, object] = {part: [] for part in parts}
     text = page(empty | {"summary": "", "second_stage": rows})
     assert "1.0000, 0.5000" in text

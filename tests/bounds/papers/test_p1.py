@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 from bounds.papers import p1
 from bounds.papers.p1 import STATEMENTS
-from refimpl.means.trimmed import noise_shape, smooth_sensitivity
+from refimpl.means.trimmed import noise_shape, smooth_sensitivities
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 
@@ -58,7 +58,7 @@ def test_fixed_trimming_has_noise_that_ignores_the_number_of_records() -> None:
         bound = p1.constant_trim_noise_lower(trim=trim, epsilon=epsilon, radius=1.0)
         for smoothness in (0.01, 0.1, 0.5, 1.0, 3.0):
             sigma, shrink = noise_shape(epsilon, smoothness)
-            sensitivity = smooth_sensitivity(
-                np.zeros(trim + 1), np.zeros(trim + 1), records, lower=-1.0, upper=1.0, smoothness=smoothness, clamp="output"
+            (sensitivity,) = smooth_sensitivities(
+                np.zeros((1, records)), trim, lower=-1.0, upper=1.0, smoothness=smoothness, clamp="output"
             )
             assert sensitivity / shrink * math.sqrt(2) * math.exp(sigma**2) >= bound
