@@ -167,8 +167,8 @@ _ITERATIVE = Implementation(
     iterative_updating,
     "iterative_updating_mean",
     (
-        Setting(80, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 40, "steps": 1}, effort=0.5),
-        Setting(20, 2, {**_PRIVATE, "clip": 1.0, "groups": 10, "steps": 2, "amplification": "none"}, effort=0.5),
+        Setting(80, 1, {"epsilon": 0.5, "delta": 1e-3, "clip": 1.0, "groups": 40, "steps": 1}, effort=0.3),
+        Setting(20, 2, {**_PRIVATE, "clip": 1.0, "groups": 10, "steps": 2, "amplification": "none"}, effort=0.3),
     ),
     conditional="conditional_privacy",
 )
@@ -191,8 +191,8 @@ _PEELING = Implementation(
     "peeled_mean",
     (
         # eight rounds: fewer do not show a forgotten √s, since the published noise is several times what is needed
-        Setting(10, 9, {**_PRIVATE, "truncation": 1.0, "sparsity": 8}),
-        Setting(10, 4, {"epsilon": 0.8, "delta": 0.05, "truncation": 1.0, "sparsity": 1}),
+        Setting(10, 9, {**_PRIVATE, "truncation": 1.0, "sparsity": 8}, effort=0.5),
+        Setting(10, 4, {"epsilon": 0.8, "delta": 0.05, "truncation": 1.0, "sparsity": 1}, effort=0.5),
     ),
 )
 # a large ε and a small t: where the published calibration is nearest to tight (its zCDP bound is loose)
