@@ -14,6 +14,7 @@ from bounds import explicit
 from bounds.erratum import LOST, Erratum, Gap, erratum
 from bounds.papers import p0
 from bounds.papers.gaps import equality_gap, gaussian_gap
+from refimpl.approx_dp.shuffling import LOCAL_LIMIT, shuffled_epsilon
 from refimpl.claims import gaussian_delta
 
 Point = tuple[float, float]
@@ -204,6 +205,16 @@ def _dropped_factor_gap(*, n: int, factor: bool) -> Gap:
 def _growth_order_gap(*, theta: float, other: float, w: float) -> Gap:
     """F = |w|^θ: λ|w|^{θ'} against F, λ = 1."""
     return math.pow(w, other), math.pow(w, theta)
+
+
+def _beyond_theorem_1(*, epsilon: float, records: int) -> Gap:
+    """The ε of an experiment at δ = n^{−1.1}, and the largest that Theorem 1 allows."""
+    return epsilon, math.sqrt(1.1 * math.log(records))
+
+
+def _beyond_shuffling(*, epsilon: float, records: int) -> Gap:
+    """The least ε of the experiments, and the largest that shuffling allows (δ̂ = δ/2)."""
+    return epsilon, shuffled_epsilon(LOCAL_LIMIT, n=records, slack=records**-1.1 / 2)
 
 
 def _strong_convexity_gap(*, strength: float, w: float) -> Gap:
@@ -652,6 +663,27 @@ def errata() -> tuple[Erratum, ...]:
             _strong_convexity_gap,
             strength=1.0,
             w=1.0,
+        ),
+        erratum(
+            "P0.Sec7.range",
+            "Section 7",
+            "privacy",
+            "(ε, δ)-DP runs of LNC-GM at ε = 8 (n up to 3.5·10⁴) and up to 5 (n = 10⁴), δ = n^{−1.1}",
+            "Theorem 1 is for ε ≤ √log(1/δ), which is 3.4 and 3.2 there; beyond it the claim is unproved, not known to be false "
+            "(for losses of a linear model).",
+            _beyond_theorem_1,
+            epsilon=8.0,
+            records=35_000,
+        ),
+        erratum(
+            "P0.Sec7.shuffling",
+            "Section 7",
+            "privacy",
+            "(ε, δ)-DP runs of PNCA-SGD at n = 10⁴, ε from 0.5 to 5, δ = n^{−1.1}",
+            "With explicit constants the shuffling that Theorem 6 rests on allows ε ≤ 0.086 at ε₀ = 1/2: every run is beyond it.",
+            _beyond_shuffling,
+            epsilon=0.5,
+            records=10_000,
         ),
         erratum(
             "P0.Thm1.conversion",

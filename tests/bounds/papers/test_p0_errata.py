@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bounds import explicit
+from bounds import errata, explicit
 from bounds.erratum import Gap, stands
 from bounds.papers import p0
 from bounds.papers import p0_errata as module
@@ -223,3 +223,14 @@ def test_the_expected_largest_count_is_bounded() -> None:
         outcomes = itertools.product(range(cells), repeat=draws)
         largest = sum(max(map(outcome.count, outcome)) for outcome in outcomes) / cells**draws
         assert largest <= module._most_frequent_upper(draws, cells)
+
+
+def test_the_experiments_budgets_are_beyond_the_theorems() -> None:
+    """ε ≤ √log(1/δ) at δ = n^{−1.1}, and the shuffling theorem's ε at ε₀ = ½, by hand."""
+    entries = {entry.id: entry.evidence for entry in errata() if entry.id.startswith("P0.Sec7.")}
+    assert entries["P0.Sec7.range"]["allowed"] == pytest.approx(math.sqrt(1.1 * math.log(35_000)))
+    n, logs = 10_000, math.log(4 / (10_000**-1.1 / 2))
+    root = 8 * math.sqrt(math.exp(0.5) * logs / n) + 8 * math.exp(0.5) / n
+    by_hand = math.log(1 + (math.exp(0.5) - 1) / (math.exp(0.5) + 1) * root)
+    assert entries["P0.Sec7.shuffling"]["allowed"] == pytest.approx(by_hand)
+    assert 0.08 < by_hand < 0.09
