@@ -307,7 +307,7 @@ RADIUS = (
 )
 TRIM = "P1.(2): with m = O(1) records trimmed the noise does not fall with n"
 START = "P2.Thm7.start: at these choices the estimator returns its start"
-LOGARITHMS = "the logarithms and constants that Õ hides make the noise fill the set at every n that can be run"
+LOGARITHMS = "Õ hides logarithms that make the noise of a step thousands of times R, at n = 10¹² as well: it fills the set"
 
 STEPS = "the number of steps rises with n, and at every n that can be run the noise of each is far longer than the weights"
 

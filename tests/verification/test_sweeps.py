@@ -13,6 +13,9 @@ import pytest
 
 from bounds.errata import errata
 from bounds.theorems import theorem, theorems
+from refimpl.approx_dp.median_descent import published_convex
+from refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
+from refimpl.means.median_of_means import number_of_groups
 from refimpl.problems import StudentT
 from refimpl.validation import FloatArray, InputError
 from verification import sweep_runs
@@ -125,6 +128,18 @@ def test_reasons_name_errata_that_exist() -> None:
     for reason in (*UNMEASURED.values(), *(case.reason for case in CASES)):
         named = re.findall(r"P\d\.\S+(?=:)", reason)
         assert set(named) <= known
+
+
+@pytest.mark.parametrize("n", [400, 10**6, 10**12])
+def test_what_theorem_6_of_p3_hides(n: int) -> None:
+    """The noise of its steps at d = 1, ε = 1, δ = 1e-4: thousands of times R, and η·V²/2 above 300; the start has risk ½."""
+    steep = 0.5 + 100**0.25
+    chosen = published_convex(n, 1, epsilon=1.0, moment_order=2.0, gradient_bound=steep, diameter=2.0)
+    share = split_for_advanced(ApproxDP(1.0, 1e-4), chosen.steps)
+    group = n // number_of_groups(n, 1, failure=chosen.failure)
+    noise = classical_gaussian_scale(2 * chosen.truncation / group, share.epsilon, share.delta)
+    assert noise > 3000 * steep
+    assert chosen.learning_rate * noise**2 / 2 > 300
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
