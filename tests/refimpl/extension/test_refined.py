@@ -191,7 +191,8 @@ def check_at_scale(seed: int, loss_in: Callable[[int], Loss], kind: str, powers:
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 4))
     feature, target, constant, size, shift = (10.0**power for power in powers)
-    domain = any_domain(kind, rng, d, size, size * max(shift, 1.0))
+    farthest = 1e7 if kind == "polytope" else 1e9  # a polytope's facets must not be 1e9 times its own size away
+    domain = any_domain(kind, rng, d, size, size * min(max(shift, 1.0), farthest))
     rows, targets = feature * rng.uniform(-0.5, 0.5, size=(1, d)), target * rng.uniform(-0.9, 0.9, size=1)
     problem = make_problem(loss_in(d), domain, rows, targets, constant)
     point = domain.project(domain.interior_point() + size * rng.choice([0.0, 0.3, 3.0]) * rng.normal(size=d))
