@@ -45,7 +45,7 @@ from refimpl.means import (
 )
 from refimpl.means.median_of_means import truncated_median_of_means
 from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.pure_dp import double, exponential, localise, objective, population, single, structured
+from refimpl.pure_dp import double, exponential, localise, localised_exponential, objective, population, single, structured
 from refimpl.pure_dp.objective import ObjectivePlan
 from refimpl.pure_dp.plan import Phase, Plan
 from refimpl.validation import FloatArray
@@ -323,6 +323,18 @@ _EXPONENTIAL = Implementation(
         Setting(
             6, 3, {"loss": "hinge", "domain": "ball:1", "mesh": 0.2, "smoothing": 0.2, **_CHOICE}, _labelled, effort=0.2
         ),
+    ),
+)
+_LOCAL_CHOICE = {"weight": 1.0, "lipschitz": 1.0, "epsilon": 2.0}
+_LOCAL_EXPONENTIAL = Implementation(
+    localised_exponential,
+    "localised_exponential",
+    (
+        Setting(6, 1, {"loss": "affine", "domain": "ball:9", **_LOCAL_CHOICE}, effort=0.05),
+        Setting(
+            6, 2, {"loss": "absolute", "domain": "ball:9", "sampler": "grid", "mesh": 0.5, **_LOCAL_CHOICE}, effort=0.05
+        ),
+        Setting(8, 3, {"loss": "logistic", "domain": "ball:1", **_LOCAL_CHOICE}, _labelled, effort=0.05),
     ),
 )
 _OBJECTIVE_PLAN = ObjectivePlan(epsilon=1.0, lipschitz=1.0, weight=0.5, bound=1.0, share=0.3, reserve=0.05)
@@ -655,7 +667,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP", _SINGLE),
     Algorithm("P4.S2", "objective perturbation of tempered losses (ours)", "ours", "ε", _OBJECTIVE),
     Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε", _EXPONENTIAL),
-    Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε"),
+    Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε", _LOCAL_EXPONENTIAL),
     Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε", _STRUCTURED),
     Algorithm(
         "P4.C6", "inexact projection on W ∩ ball", "P4 Lemma C.6", "none", function="refimpl.projections.inexact_projection"

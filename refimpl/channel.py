@@ -281,12 +281,15 @@ def _decode(value: Any) -> Any:
 
 
 def _kinds() -> dict[str, type[Any]]:
-    """What the problem of a perturbed minimiser is made of.  (Imported late: these modules import this one.)"""
-    from refimpl.domains import Ball, Box
+    """What problems and potentials of laws are made of.  (Imported late: these modules import this one.)"""
+    from refimpl import domains, losses
+    from refimpl.pure_dp.centred_risk import CentredRisk
     from refimpl.pure_dp.tempered import Ramps, Tempered, WeightedLogits
     from refimpl.pure_dp.tilted import TiltedRisk
 
-    return {kind.__name__: kind for kind in (Ball, Box, Ramps, Tempered, TiltedRisk, WeightedLogits)}
+    sets = (domains.Ball, domains.Box, domains.L1Ball, domains.Ellipsoid, domains.Polytope, domains.Localised)
+    kinds = (*sets, *losses.GlmLoss.__subclasses__(), losses.Quadratic, losses.Ridge)
+    return {kind.__name__: kind for kind in (*kinds, CentredRisk, Ramps, Tempered, TiltedRisk, WeightedLogits)}
 
 
 def _release_to_json(release: Release) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -373,6 +373,45 @@ class PerturbedMinimiser:
         )
 
 
+class Potential(Protocol):
+    """A function V on a bounded convex set that is the same for all data, with a way to draw from densities ∝ exp(−V/T)."""
+
+    @property
+    def dimension(self) -> int: ...
+    def scores(self, points: FloatArray) -> FloatArray:
+        """−V at every row."""
+
+    def net(self) -> FloatArray:
+        """Points all over the set, the same for all data."""
+
+    def draw(self, temperature: float, rng: np.random.Generator) -> FloatArray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Gibbs:
+    """A point with density ∝ exp(−V/scale): the continuous exponential mechanism."""
+
+    potential: Potential
+    scale: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", float(_scale(self.scale, _location(0.0))))
+
+    @cached_property
+    def on_net(self) -> Softmax:
+        """The same density on the net's points only: what two such laws are compared by."""
+        return Softmax(self.potential.scores(self.potential.net()), self.scale)
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        return self.potential.draw(self.scale, rng)
+
+    def logpdf(self, value: Value) -> float:
+        """With respect to the uniform law on the set, its normalisation being a mean over the net."""
+        score = float(self.potential.scores(np.atleast_2d(value))[0]) / self.scale
+        scores = self.on_net.scores / self.scale
+        return score - float(logsumexp(scores)) + math.log(scores.size)
+
+
 @dataclass(frozen=True, eq=False, init=False)
 class Point(_LocationScale):
     """The value itself, without noise: what a helper that claims no privacy returns."""
@@ -411,6 +450,7 @@ LAWS: dict[str, type[Any]] = {
         Softmax,
         NoisyArgmax,
         PerturbedMinimiser,
+        Gibbs,
         Point,
         UniformPermutation,
     )
@@ -444,4 +484,6 @@ def support_shape(law: Law) -> tuple[Any, ...]:
         return ("UniformPermutation", law.size)
     if isinstance(law, PerturbedMinimiser):
         return ("PerturbedMinimiser", law.problem.dimension)
+    if isinstance(law, Gibbs):
+        return ("Gibbs", law.potential.dimension)
     return (type(law).__name__,)

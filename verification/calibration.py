@@ -18,7 +18,7 @@ from scipy.stats import chi2, norm
 
 from refimpl.channel import Release, Smooth
 from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
-from refimpl.laws import LLN, Gaussian, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Softmax
+from refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Softmax
 from refimpl.losses import Quadratic
 from refimpl.validation import FloatArray
 from verification.pair_checks import Measurement
@@ -383,6 +383,22 @@ def _p4_a5(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     return Published(Softmax, 4 * p["lipschitz"] / (len(data) * p["epsilon"]), PureDP(p["epsilon"]))
 
 
+def _p4_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
+    """P4 Algorithm 7 with ε/2 for each stage: first Algorithm 2, then probabilities ∝ exp(−γF̂).
+
+    The paper has γ = ε₂/(2·(2C/n)·diam(W_loc)); ours is ε₂/((2C/n)·2·min(r, R)), r the radius of localisation and R that of W, from
+    whose centre no point is farther.  The walk's γ is that of what is left of ε₂: 2 % are for its distance from the target.
+    """
+    n, C, lam, half = len(data), p["lipschitz"], p["weight"], p["epsilon"] / 2
+    if release.name.startswith("localise"):
+        return Published(L2Laplace, 2.2 * C / (lam * n * half), PureDP(half))
+    d = data.shape[1] - (p["loss"] != "affine")
+    radius = float(chi2.isf(0.05, 2 * d)) / 2 * 2.2 * C / (lam * n * half) + 0.1 * C / (lam * n)
+    reach = min(radius, float(p["domain"].split(":")[1].split(",")[-1]))
+    kind = {"rejection": Gibbs, "grid": Softmax}[p.get("sampler", "rejection")]
+    return Published(kind, 4 * C * reach / (n * half), PureDP(half))
+
+
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
     "P0.A3": _p0_a3,
     "P0.A4": _p0_stages,
@@ -409,6 +425,7 @@ PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]]
     "P4.A2": _p4_once,
     "P4.A4": _p4_twice,
     "P4.A5": _p4_a5,
+    "P4.A7": _p4_a7,
     "P4.S1": _p4_once,
     "P4.S2": _p4_s2,
     "P4.D4": _p4_twice,

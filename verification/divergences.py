@@ -1,7 +1,8 @@
 """Exact divergences between the laws of one release on two data sets, in one direction (p against q).
 
 `zcdp` is sup_α D_α(p‖q)/α, `max_loss` the supremum of log p/q, `profile` the δ of (ε, δ): sup_S p(S) − e^ε q(S).
-The largest loss of perturbed minimisers is searched for: exact at every point tried, a lower bound of the supremum.
+The largest loss of perturbed minimisers is searched for: exact at every point tried, a lower bound of the supremum.  That of Gibbs
+laws is the one of their restrictions to a net, which is never more than the privacy of the law allows.
 Closed forms where they exist; quadrature to about 1e-10 otherwise.  A pair of laws that no formula here covers raises
 `NoExactFormula`.
 """
@@ -22,6 +23,7 @@ from refimpl.laws import (
     LLN,
     Finite,
     Gaussian,
+    Gibbs,
     L2Laplace,
     Laplace,
     Law,
@@ -73,6 +75,8 @@ def max_loss(p: Law, q: Law) -> float:
             return float(_discrete_losses(p, q)[1].max())
         case Gaussian(), Gaussian():
             return _gaussian_max_loss(p, q)
+        case Gibbs(), Gibbs():
+            return max_loss(p.on_net, q.on_net)
         case PerturbedMinimiser(), PerturbedMinimiser():
             return _perturbed_max_loss(p, q)
         case _:

@@ -310,7 +310,7 @@ class _Search:
         numbers = {int(i): _exact_record(certificate, int(i)) for i in worst}
         gaps = record_gaps_upper(p, replace(certificate, exact=numbers))
         coarse = worst[gaps[worst] > share]
-        for i, enough in zip(coarse.tolist(), np.maximum(_bits_for(p, coarse, share), bits).tolist(), strict=True):
+        for i, enough in zip(coarse.tolist(), np.maximum(bits_for(p, coarse, share), bits).tolist(), strict=True):
             better = self._refine(point, i, enough)
             if i in kept:
                 better = ExactRecord(numbers[i].dual, better.minimiser, _gradient(p, i, numbers[i].dual, better, enough))
@@ -428,10 +428,10 @@ class _Search:
         found, p = state.extension, self.problem
         if isinstance(found, Envelope):
             point, _, y = state.landing
-            yield _certificate(p, point, found.duals, y, found.subgradients())
+            yield certificate_of(p, point, found.duals, y, found.subgradients())
             return
         exact = self.batch.at(state.point) if state.widths is not None else found
-        smooth = _certificate(p, state.point, found.duals, exact.minimisers(), found.subgradients())
+        smooth = certificate_of(p, state.point, found.duals, exact.minimisers(), found.subgradients())
         yield smooth
         if exact is found:
             return
@@ -472,7 +472,7 @@ class _Search:
     def _plane(self, point: FloatArray, bits: int) -> _Plane:
         self.evaluations += 1
         found = self.batch.at(point)
-        certificate = _certificate(self.problem, point, found.duals, found.minimisers(), found.subgradients())
+        certificate = certificate_of(self.problem, point, found.duals, found.minimisers(), found.subgradients())
         # Records that floats cannot prove, or whose values they cannot hold to the accuracy.
         coarse = np.maximum(record_gaps_upper(self.problem, certificate), 64 * EPS * np.abs(found.values))
         worst = np.flatnonzero(coarse > self.goal / 16)
@@ -480,7 +480,7 @@ class _Search:
         ordinary = np.setdiff1d(np.arange(self.problem.size), worst)
         total = Fraction(math.fsum(found.values[ordinary]))
         for i, record in certificate.exact.items():
-            total += _refined_value(self.problem, point, i, record, bits=bits)
+            total += refined_value(self.problem, point, i, record, bits=bits)
         return _Plane(self.problem, certificate, total / self.problem.size)
 
     def _mixed(self, best: _Plane, planes: list[_Plane], shares: FloatArray, bits: int) -> Certificate:
@@ -536,7 +536,7 @@ class _Plane:
         return _exact_record(self.certificate, i)
 
 
-def _bits_for(problem: Problem, rows: NDArray[np.intp], gap: float) -> NDArray[np.intp]:
+def bits_for(problem: Problem, rows: NDArray[np.intp], gap: float) -> NDArray[np.intp]:
     """With so many bits the gap of these records, refined, is as small as that, by the bound that `refined` states."""
     if not rows.size:
         return rows
@@ -568,7 +568,7 @@ def _mixture(best: _Plane, active: Weighted, bits: int, *, follow: bool) -> Cert
         g = g + p.ridge * moved + (moved @ p.model.matrix if isinstance(p.model, Quadratic) else 0.0)
     special = set(best.certificate.exact).union(*(plane.certificate.exact for _, plane in active))
     exact_ones = {i: _mixed_record(i, best, active, bits, follow=follow) for i in special}
-    return replace(_certificate(p, best.point, duals, y, g), exact=exact_ones)
+    return replace(certificate_of(p, best.point, duals, y, g), exact=exact_ones)
 
 
 def _mixed_record(i: int, best: _Plane, active: Weighted, bits: int, *, follow: bool) -> ExactRecord:
@@ -638,7 +638,7 @@ def _inside(domain: Domain, points: FloatArray) -> FloatArray:
     return rows.reshape(np.shape(points))
 
 
-def _certificate(problem: Problem, point: FloatArray, duals: FloatArray, y: FloatArray, g: FloatArray) -> Certificate:
+def certificate_of(problem: Problem, point: FloatArray, duals: FloatArray, y: FloatArray, g: FloatArray) -> Certificate:
     """With y and g moved into their sets where rounding has left them outside."""
     return Certificate(point, duals, _inside(problem.domain, y), _shortened(g, problem.lipschitz))
 
@@ -704,12 +704,12 @@ def _gradient(problem: Problem, i: int, dual: mpf, record: ExactRecord, bits: in
     """v·x and the gradient of the quadratic part at y, cut to the length that is allowed."""
     with mpmath.workprec(4 * bits):
         x, y = exact(problem.features[i]), np.array(record.minimiser, dtype=object)
-        g = quadratic_gradient(problem, y, x) + dual * x
+        g = quadratic_gradient(problem, y, x) + x * dual
         longest = problem.lipschitz * (1 - mpf(2) ** -bits)
         return tuple(g * min(1, longest / (length(g) or longest)))
 
 
-def _refined_value(problem: Problem, point: FloatArray, i: int, record: ExactRecord, *, bits: int) -> Fraction:
+def refined_value(problem: Problem, point: FloatArray, i: int, record: ExactRecord, *, bits: int) -> Fraction:
     """f(y) + C‖w − y‖ of a refined record."""
     with mpmath.workprec(4 * bits):
         x, y, w = exact(problem.features[i]), np.array(record.minimiser, dtype=object), exact(point)

@@ -1,6 +1,6 @@
 """Convex sets in the working precision of mpmath: projections, minimisers of quadratic forms, parts of a normal vector.
 
-Points are arrays of mpf.  Nothing here bounds its rounding errors: it serves to find numbers that `certificate` then checks.
+Points are arrays of mpf, and come before numbers in products: an mpf on the left would try to read the array as a number.  Nothing here bounds its rounding errors: it serves to find numbers that `certificate` then checks.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ def _within_facets(start: Vector, units: Matrix, pulls: Matrix, heights: Vector)
             step = min([full, *ends])
             if step == mpmath.inf:  # only rounding contradicts the other constraints
                 return y, np.maximum(weights, mpf(0))
-            y = y - step * way
-            weights[active] -= step * rates
+            y = y - way * step
+            weights[active] -= rates * step
             weights[new] += step
             if step == full:
                 active.append(new)
@@ -189,7 +189,7 @@ def solved(matrix: Matrix, right: Any) -> Any:
     for k in range(size):
         rows[k] = rows[k] / rows[k, k]
         for i in set(range(size)) - {k}:
-            rows[i] = rows[i] - rows[i, k] * rows[k]
+            rows[i] = rows[i] - rows[k] * rows[i, k]
     return rows[:, size:].reshape(right.shape)
 
 
@@ -202,14 +202,14 @@ def onto_localised_with_weight(local: Localised) -> Callable[[Vector], tuple[Vec
 
     def project(z: Vector) -> tuple[Vector, mpf]:
         def at(log_share: mpf) -> Vector:
-            return base(center + mpmath.exp(log_share) * (z - center))
+            return base(center + (z - center) * mpmath.exp(log_share))
 
         def excess(log_share: mpf) -> mpf:
             return length(at(log_share) - center) - radius
 
         if excess(mpf(0)) <= 0:
             return at(mpf(0)), mpf(0)
-        onto = center + (radius / length(z - center)) * (z - center)
+        onto = center + (z - center) * (radius / length(z - center))
         if _stays(base, onto):
             return onto, length(z - center) / radius - 1
         inner = mpmath.log(radius / length(z - center)) - 1  # the base's projection does not increase the distance
@@ -264,9 +264,9 @@ def _lowest_in_ellipsoid(at: FloatArray, form: Matrix) -> Lowest:
         while step > mpf(2) ** (8 - mpmath.mp.prec) * mu:
             pull = form @ offset
             gauge = mpmath.sqrt(offset @ pull)
-            step = gauge**2 * (gauge - 1) / (pull @ solved(matrix + mu * form, pull))
+            step = gauge**2 * (gauge - 1) / (pull @ solved(matrix + form * mu, pull))
             mu += step
-            offset = solved(matrix + mu * form, force)
+            offset = solved(matrix + form * mu, force)
         return np.asarray(center + offset)
 
     return minimiser
@@ -305,7 +305,7 @@ def _lowest_in_localised(local: Localised) -> Lowest:
     def minimiser(matrix: Matrix, b: Vector) -> Vector:
         def at(log_mu: mpf) -> Vector:
             mu = mpmath.exp(log_mu)
-            return base(matrix + mu * np.eye(len(center), dtype=object), b + mu * center)
+            return base(matrix + np.eye(len(center), dtype=object) * mu, b + center * mu)
 
         def excess(level: mpf) -> mpf:
             return length(at(-level) - center) - radius

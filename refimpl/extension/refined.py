@@ -73,12 +73,12 @@ def refine(problem: Problem, point: FloatArray, index: int, *, bits: int) -> Exa
     x, t = exact(problem.features[record]), mpf(float(problem.targets[record]))
     with mpmath.workprec(precision):
         v, q = _flattest(problem, w, x, t)
-        steepness = length(q + v * x) / C
+        steepness = length(q + x * v) / C
         bend = length(_hessian(problem).ravel()) * domain.diameter_upper() / C
     with mpmath.workprec(precision + 2 * int(mpmath.mag(max(steepness, 1))) + 2 * int(mpmath.mag(max(bend, 1)))):
         v, q = _flattest(problem, w, x, t)
         if steepness <= 1:
-            y, g = w, q + v * x
+            y, g = w, q + x * v
         elif isinstance(problem.loss, GlmLoss):
             v, y, g = _steep(problem.loss, domain, w, x, t, C, bits)
         else:
@@ -103,7 +103,7 @@ def _flattest(problem: Problem, w: Vector, x: Vector, t: mpf) -> tuple[mpf, Vect
 
 def quadratic_gradient(problem: Problem, y: Vector, x: Vector) -> Vector:
     """A(y − x) + ω·y, as far as the loss has them."""
-    gradient = mpf(problem.ridge) * y
+    gradient = y * mpf(problem.ridge)
     if isinstance(problem.model, Quadratic):
         gradient = gradient + exact_matrix(problem.model.matrix) @ (y - x)
     return np.asarray(gradient)
@@ -114,12 +114,12 @@ def _steep(loss: GlmLoss, domain: Domain, w: Vector, x: Vector, t: mpf, C: float
     project, h, diameter = projection(domain), mpf(2) ** -bits, mpf(domain.diameter_upper())
     a, slope = length(x), _least_slope(loss, x @ w, t)
     s = mpmath.sign(slope)
-    e = s * x / a
+    e = x * (s / a)
 
     def excess(log_time: mpf) -> mpf:
         """How far C·τ/‖w − y‖ is beyond ‖v_w·x‖, or ⟨x, y⟩ beyond the margin where the slopes become that flat."""
         time = mpmath.exp(log_time)
-        y = project(w - time * e)
+        y = project(w - e * time)
         if not (moved := length(w - y)):
             return mpf(1)
         level = C * time / (a * moved)
@@ -130,11 +130,11 @@ def _steep(loss: GlmLoss, domain: Domain, w: Vector, x: Vector, t: mpf, C: float
 
     low, high = mpmath.log(h * diameter), mpmath.log(2 * a * abs(slope) * diameter / C)
     time = mpmath.exp(crossing(excess, low, high, h)[1])
-    y = project(w - time * e)
+    y = project(w - e * time)
     moved = length(w - y)
     v = s * min(abs(slope), C * time / (a * moved)) if moved else slope
     g = (w - y) * (a * abs(v) / time)
-    return v, y + h * (exact(domain.interior_point()) - y), g
+    return v, y + (exact(domain.interior_point()) - y) * h, g
 
 
 def _hessian(problem: Problem) -> Matrix:
@@ -147,12 +147,12 @@ def _pulled(problem: Problem, w: Vector, x: Vector, t: mpf, bits: int) -> tuple[
     """v, y and g of a loss with a quadratic part that is steeper than C at w."""
     domain, model, h = problem.domain, problem.model, mpf(2) ** -bits
     q, pull = quadratic_gradient(problem, w, x), _pull(problem, w, bits)
-    v = mpf(0) if isinstance(model, Quadratic) else _pulled_slope(problem, model, lambda v: pull(q + v * x)[0], x, t, h)
-    y, g = pull(q + v * x)
+    v = mpf(0) if isinstance(model, Quadratic) else _pulled_slope(problem, model, lambda v: pull(q + x * v)[0], x, t, h)
+    y, g = pull(q + x * v)
     if isinstance(model, Logistic):  # where φ is flat, a slope that is off by little makes the Fenchel gap large
         exact_slope = _least_slope(model, x @ y, t)
         v = exact_slope if abs(exact_slope - v) * length(x) <= 2 * h * problem.lipschitz else v
-    return v, y + h * (exact(domain.interior_point()) - y), g
+    return v, y + (exact(domain.interior_point()) - y) * h, g
 
 
 def _pulled_slope(problem: Problem, loss: GlmLoss, y_at: Callable[[mpf], Vector], x: Vector, t: mpf, h: mpf) -> mpf:

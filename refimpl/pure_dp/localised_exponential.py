@@ -1,0 +1,133 @@
+"""[P4, Algorithm 7] Exponential mechanism on the extension's risk, over a set found by output perturbation.
+
+    1. W_loc = W ∩ B(w_p, r) by Algorithm 2, with the share ε₁ of ε;
+    2. a point w of W_loc with density ∝ exp(−F̂_{λ,C}(w)/T), with ε₂ = ε − ε₁;  T = 1/γ in the paper.
+
+Statement: ε-DP, for all data.  The potential V = F̂_{λ,C} − F̂_{λ,C}(a) changes by at most Δ = (2C/n)·max ‖w − a‖ when a record
+is replaced (`centred_risk`, Algorithm 6), and T = 2Δ/ε₂.  With u = argmin_W F̂_{λ,C}, but for the failure ζ of localisation and η,
+
+    F̂_{λ,C}(w) − F̂_{λ,C}(u) ≤ q·T,   hence   ‖w − u‖² ≤ 2q·T/λ,   P(Γ_d > q) = η                                (`distance_upper`)
+
+for Γ_d of the gamma law with shape d.  Proof: the volume v(t) of {V − min V ≤ t} has a concave d-th root k(t) ≥ 0, by Brunn and
+Minkowski, so that v'(t)/t^{d−1} = d·(k/t)^{d−1}·k' does not increase.  The law of V − min V, which is ∝ e^{−t/T}dv(t), has then a
+decreasing density with respect to that of T·Γ_d (and perhaps an atom at 0): it is stochastically smaller.  ∎  (The paper has
+Markov's inequality on the mean d·T.)  See `single` for the distance of u from the minimiser without extension.
+
+Samplers for line 2.  All keep ε; each states how far its law may be from the density, in max-divergence τ:
+- "rejection": exact draws (`rejection`), τ = 0; any dimension;
+- "grid": the density on a net of W_loc of mesh ξ·r, exact probabilities, τ = 0 for what it aims at;
+- "walk": a lazy Metropolis walk on the points of a grid in W_loc, as many steps as make τ at most `WALK_SHARE`·ε₂/2, by the
+  spectral gap (`grid_walk`): 2τ of ε₂ are set aside for it, so that T = 2Δ/(ε₂ − 2τ)  [P4 Lemma F.4].
+Departures: r is a quantile of the noise (`localise`).  Where the paper has the diameter of W_loc in Δ and a further factor 2, half of
+it suffices (`spread="diameter"` gives what is printed).  The grid walk is Metropolis's, its steps are counted from the spectral gap
+and not from a theorem of the literature; running time is not hidden.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammainccinv
+
+from refimpl.channel import Bound, Channel, LInf
+from refimpl.claims import PureDP
+from refimpl.domains import Domain, Localised
+from refimpl.laws import Gibbs, Softmax
+from refimpl.losses import Loss
+from refimpl.means.rows import replace_record
+from refimpl.pure_dp.centred_risk import CentredRisk
+from refimpl.pure_dp.localise import localised_part
+from refimpl.pure_dp.nets import MOST_POINTS, net
+from refimpl.pure_dp.perturbation import STAGE_FAILURE, Minimise, RegularisedProblem, certified_point, prepare
+from refimpl.validation import FloatArray, choice, positive, probability
+
+Sampler = Literal["rejection", "grid", "walk"]
+WALK_SHARE = 0.02
+"""The part of ε₂ that is set aside for the walk's distance from its target."""
+
+
+def localised_exponential(
+    data: ArrayLike,
+    channel: Channel,
+    *,
+    loss: Loss | str,
+    domain: Domain | str,
+    weight: float,
+    lipschitz: float,
+    epsilon: float,
+    sampler: Sampler = "rejection",
+    share: float = 0.5,
+    failure: float = STAGE_FAILURE,
+    spread: Literal["reach", "diameter"] = "reach",
+    mesh: float = 0.1,
+    kappa: float = 0.1,
+    center: ArrayLike | None = None,
+    most_points: int = MOST_POINTS,
+    method: Minimise = certified_point,
+) -> FloatArray:
+    """A point of W_loc, hence of W.  `weight` is λ, `lipschitz` C, `share` ε₁/ε, `failure` ζ, `mesh` ξ: all public."""
+    claim, zeta = privacy(epsilon=epsilon), probability("failure", failure)
+    first = PureDP(claim.epsilon * probability("share", share))
+    second = PureDP(claim.epsilon - first.epsilon)
+    choice("sampler", sampler, ("rejection", "grid", "walk"))
+    choice("spread", spread, ("reach", "diameter"))
+    positive("mesh", mesh)
+    problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
+    n = len(rows)
+
+    local = localised_part(problem, rows, channel.part("localise", range(n)), spend=first, failure=zeta, method=method)
+    risk = potential(problem, rows, local)
+    reach = sensitivity(n, lipschitz=lipschitz, distance=risk.reach if spread == "reach" else local.diameter_upper())
+    set_aside = WALK_SHARE * second.epsilon if sampler == "walk" else 0.0
+    temperature = 2 * reach.value / (second.epsilon - set_aside)
+    if sampler == "rejection":
+        return channel.release("point", Gibbs(risk, temperature), sensitivity=reach, spend=second)
+    if sampler == "grid":
+        points = net(local, mesh * local.radius, most=most_points)
+        law = Softmax(risk.scores(points), temperature)
+    else:
+        raise NotImplementedError
+    return np.array(points[int(channel.release("index", law, sensitivity=reach, spend=second))])
+
+
+def potential(problem: RegularisedProblem, rows: FloatArray, local: Localised) -> CentredRisk:
+    """V of these records on W_loc."""
+    return CentredRisk(problem.loss, rows, local, problem.lipschitz, problem.weight, problem.center)
+
+
+def privacy(*, epsilon: float) -> PureDP:
+    """[P4, Proposition F.5]"""
+    return PureDP(epsilon)
+
+
+def sensitivity(n: int, *, lipschitz: float, distance: float, **_: Any) -> Bound:
+    """Δ = (2C/n)·(distance from the anchor), of V at every point of W_loc.  Attained."""
+    return LInf(2 * lipschitz * distance / n)
+
+
+# --- utility --------------------------------------------------------------------------------------------------------------
+
+
+def temperature_upper(n: int, *, lipschitz: float, radius: float, epsilon: float, share: float = 0.5) -> float:
+    """T, of the first two samplers, for W_loc in a ball of this radius."""
+    return 4 * lipschitz * positive("radius", radius) / (n * positive("epsilon", epsilon) * (1 - share))
+
+
+def distance_upper(*, dimension: int, temperature: float, weight: float, failure: float) -> float:
+    """‖w − u‖ is at most this but for `failure` (and but for that of localisation), for draws from the density."""
+    quantile = float(gammainccinv(dimension, probability("failure", failure))) * (1 + 1e-12)
+    return math.sqrt(2 * quantile * temperature / positive("weight", weight))
+
+
+def worst_neighbours(n: int, d: int, *, lipschitz: float, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """A record that pulls with all of C at every point, against the opposite: the others quiet, or balanced."""
+    for size in (100 * lipschitz, 1e12):
+        record = size * np.append(np.eye(d)[0, :-1], 10.0)
+        for turned in (-record, record * np.append(np.ones(d - 1), -1.0)) if d > 1 else (-record,):
+            balanced = np.where(np.arange(n)[:, np.newaxis] % 2 == 0, record, turned)
+            for data in (np.zeros((n, d)), balanced) if size < 1e12 else (np.zeros((n, d)),):
+                yield replace_record(data, 0, record), replace_record(data, 0, turned)
