@@ -1,6 +1,7 @@
 """Convex sets in the working precision of mpmath: projections, minimisers of quadratic forms, parts of a normal vector.
 
-Points are arrays of mpf, and come before numbers in products: an mpf on the left would try to read the array as a number.  Nothing here bounds its rounding errors: it serves to find numbers that `certificate` then checks.
+Points are arrays of mpf, and come before numbers in products: an mpf on the left would try to read the array as a number.
+Nothing here bounds its rounding errors: it serves to find numbers that `certificate` then checks.
 """
 
 from __future__ import annotations

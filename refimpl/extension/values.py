@@ -1,7 +1,7 @@
 """Values of the Lipschitz extension at a point, for all records at once, each with a bound of its error.
 
-A record's certificate (see `certificate`) proves that f(y) + C‖w − y‖, at the y that was found, is at most its gap above f_C(w); and
-evaluating that in floats, with the margin ⟨x, y⟩ rounded, moves it by no more than `_rounding` says.  Records for which both
+A record's certificate (see `certificate`) proves that f(y) + C‖w − y‖, at the y that was found, is at most its gap above f_C(w).
+Evaluating that in floats, with the margin ⟨x, y⟩ rounded, moves it by no more than `_rounding` says.  Records for which both
 together are too coarse, such as those of 1e12 and more, are evaluated once more, in as many bits as they need.
 
 What is said of a record depends on that record and on the point, and on no other record.
@@ -64,8 +64,8 @@ class Evaluator:
     def _rounding(self, found: Extension) -> FloatArray:
         """At most how far f(y) + C‖w − y‖ in floats is from its exact value at y, with y moved into W.
 
-        A margin errs by EPS times a multiple of ‖x‖ and of the distance of W from the origin; φ is convex, so this moves its value by
-        at most the error times the steeper slope at the ends.  Quadratic parts have gradients no longer than L over W.
+        A margin errs by EPS times a multiple of ‖x‖ and of the distance of W from the origin; φ is convex, so this moves its
+        value by at most the error times the steeper slope at the ends.  Quadratic parts have gradients no longer than L over W.
         """
         p = self.problem
         far = p.domain.max_norm_from(np.zeros(p.dimension)) + p.domain.diameter_upper()

@@ -28,7 +28,7 @@ from refimpl.domains import Localised
 from refimpl.extension.certificate import Problem
 from refimpl.extension.values import Evaluator, Values
 from refimpl.losses import Loss
-from refimpl.validation import FloatArray, InputError
+from refimpl.validation import FloatArray, InputError, IntArray
 
 ACCURACY = 1e-6
 """Of V, in units of C·max ‖w − a‖, the most that a record can add to n·V."""
@@ -109,7 +109,7 @@ class CentredRisk:
         return Evaluator(self.problem, self.tolerance / 2)
 
     @cached_property
-    def _at_anchor(self) -> tuple[Values, FloatArray]:
+    def _at_anchor(self) -> tuple[Values, IntArray]:
         found = self._evaluator.at(self.anchor)
         return found, self._evaluator.coarse(found)
 

@@ -18,8 +18,8 @@ Samplers for line 2.  All keep ε; each states how far its law may be from the d
 - "grid": the density on a net of W_loc of mesh ξ·r, exact probabilities, τ = 0 for what it aims at;
 - "walk": a lazy Metropolis walk on the points of a grid in W_loc, as many steps as make τ at most `WALK_SHARE`·ε₂/2, by the
   spectral gap (`grid_walk`): 2τ of ε₂ are set aside for it, so that T = 2Δ/(ε₂ − 2τ)  [P4 Lemma F.4].
-Departures: r is a quantile of the noise (`localise`).  Where the paper has the diameter of W_loc in Δ and a further factor 2, half of
-it suffices (`spread="diameter"` gives what is printed).  The grid walk is Metropolis's, its steps are counted from the spectral gap
+Departures: r is a quantile of the noise (`localise`).  Where the paper has the diameter of W_loc in Δ, half of it
+suffices (`spread="diameter"` gives what is printed).  The grid walk is Metropolis's, its steps are counted from the spectral gap
 and not from a theorem of the literature; running time is not hidden.
 """
 

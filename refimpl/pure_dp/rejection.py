@@ -74,7 +74,7 @@ class Envelope:
 
     @cached_property
     def _root(self) -> FloatArray:
-        return np.linalg.cholesky(self._covariance)
+        return np.asarray(np.linalg.cholesky(self._covariance), dtype=np.float64)
 
 
 @dataclass(frozen=True)
