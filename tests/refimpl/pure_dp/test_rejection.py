@@ -110,6 +110,24 @@ def test_draws_on_an_interval(loss: Loss, middle: float, radius: float, temperat
     assert_frequencies(np.minimum((found - low) / (high - low) * 20, 19), weights / weights.sum())
 
 
+def test_draws_from_below_a_loose_envelope() -> None:
+    """|w| twice and a small λ: most proposals are not accepted, and those that are have another law."""
+    rng, temperature = np.random.default_rng(10), 0.05
+    local = Localised(Ball(np.zeros(1), 1.0), np.zeros(1), 0.9)
+    risk = CentredRisk(Absolute(), np.array([[1.0, 0.1], [1.0, -0.1]]), local, 1.0, 0.02, np.zeros(1))
+    points = 0.9 * ((np.arange(2000) + 0.5) / 1000 - 1)
+    potential = (np.abs(points - 0.1) + np.abs(points + 0.1)) / 2 + 0.01 * points**2
+    edges = [-0.14, -0.11, 0.0, 0.11, 0.14]
+    weights = np.bincount(np.digitize(points, edges), np.exp(-(potential - potential.min()) / temperature))
+    below, tries = envelope(risk, temperature), 0
+    found = np.empty(800)
+    for i in range(len(found)):
+        draw = draw_below(below, risk, rng)
+        found[i], tries = draw.point[0], tries + draw.inside
+    assert tries > 3 * len(found)
+    assert_frequencies(np.digitize(found, edges), weights / weights.sum())
+
+
 def test_draws_on_a_disc() -> None:
     """Nine cells of a disc that reaches over the edge of W; no record is clipped, so that the density is known everywhere."""
     rng = np.random.default_rng(8)
