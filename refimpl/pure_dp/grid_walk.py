@@ -9,12 +9,13 @@ Statement 1 (number of steps).  In an orthonormal basis φ_i of eigenvectors of 
 
     P^T(x, y)/π(y) − 1 = Σ_{i≥1} λ_i^T φ_i(x)φ_i(y)/√(π(x)π(y)),
 
-at most λ₁^T·√((1/π(x) − 1)(1/π(y) − 1)) in size, by Cauchy and Schwarz, for Σ_{i≥1} φ_i(x)² = 1 − π(x).  Once this is at most
-1 − e^{−τ} (which is less than e^τ − 1), |log P^T(x, y) − log π(y)| ≤ τ  (`steps_for`).  The largest such difference never grows
-with T, for h_T(y) = P^T(x, y)/π(y) = P^T(y, x)/π(x) is an average of values of h_{T−1}  (`steps_by_law`).
+at most λ₁^T/√(π(x)π(y)) in size, by Cauchy and Schwarz, for Σ_i φ_i(x)² = 1.  Once this is at most 1 − e^{−τ}, which is less than
+e^τ − 1, |log P^T(x, y) − log π(y)| ≤ τ  (`steps_for`).  The largest such difference never grows with T, for the ratio
+h_T(y) = P^T(x, y)/π(y) = P^T(y, x)/π(x) is an average of values of h_{T−1}  (`steps_by_law`).
 Statement 2 (privacy).  If the laws on two neighbouring data sets are within τ of their targets in both directions, and the targets
 within ε of each other, the index is (ε + 2τ)-DP  [P4, Lemma F.4].  The targets are within osc(V − V') = max − min of V − V'.
-Start and number of steps may depend on the data, for only the law of the index counts.  Running time is not hidden.
+Start and number of steps may depend on the data, for only the law of the index counts.  Running time is not hidden, nor that a walk
+would need more steps than are allowed.
 
 Idealised: uniform and exponential draws are floats, so that rises of more than about 40 in energy are never climbed in one step.
 """
@@ -178,12 +179,12 @@ def _squares(energies: ArrayLike, neighbours: IntArray) -> Iterator[FloatArray]:
 
 
 def law_error_upper(steps: int, points: int) -> float:
-    """A bound of the relative error of the computed P^T; the error seen is far smaller.
+    """A bound of the relative error of the computed P^T; errors seen are far smaller.
 
-    Entries of P err by less than 800 units (rises above 745 underflow).  Squaring doubles a relative error and adds N units,
-    dividing by the row sums, which are 1 up to so much, as many again.
+    With u = EPS/2: entries of P err by less than 800u (rises above 745 underflow).  Squaring doubles a relative error and adds
+    N·u; the row sums by which is divided are 1 up to 4N·u.  After T steps that is at most T(800 + 5N)u.
     """
-    return 2 * steps * (points + 1000) * EPS
+    return 3 * steps * (points + 300) * EPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,10 +263,9 @@ def steps_for(energies: ArrayLike, grid: Grid, start: int, tau: float, *, gap: s
     if len(grid) == 1:
         return 0
     log_pi = target(values)
-    odds_against = np.log(-np.expm1(log_pi)) - log_pi if log_pi.max() < 0 else -log_pi  # log(1/π − 1), or above it
-    needed = (odds_against[start] + odds_against.max()) / 2 - math.log(-math.expm1(-tau))
+    needed = -(log_pi[start] + log_pi.min()) / 2 - math.log(-math.expm1(-tau)) + 1e-9  # the last for rounding
     rate = -math.log1p(-gap_lower(values, grid, method=gap))
-    steps = max(0.0, needed) * (1 + 1e-9) / rate if rate > 0 else math.inf
+    steps = needed * (1 + 1e-9) / rate if rate > 0 else math.inf
     if steps > MOST_STEPS:
         raise InputError(f"energies, tau = {tau!r}: {steps:g} steps would be needed; at most {MOST_STEPS} are allowed")
     return math.ceil(steps)
@@ -279,10 +279,8 @@ def steps_by_law(energies: ArrayLike, grid: Grid, start: int, tau: float) -> int
     values, tau = vector("energies", energies, size=len(grid)), positive("tau", tau)
     start, steps = whole("start", start, least=0, most=len(grid) - 1), 1
     for power in _squares(values, grid.neighbours):
-        with np.errstate(divide="ignore"):
-            ratios = np.log(power[:, start]) - target(values)[start]
-        error = law_error_upper(steps, len(grid))
-        if np.abs(ratios).max() + error <= tau:
+        error, arrivals = law_error_upper(steps, len(grid)), power[:, start]
+        if arrivals.min() >= SMALLEST and np.abs(np.log(arrivals) - target(values)[start]).max() + error <= tau:
             return steps
         if error > tau:
             break
@@ -360,9 +358,13 @@ def _gap_by_paths(energies: FloatArray, neighbours: IntArray, root: int) -> floa
     weights, best = np.ones(depth[-1]), 0.0
     for _ in range(ROUNDS):
         met = factors.solve(np.concatenate([[0.0], np.cumsum(weights)])[depth])
-        loads = np.maximum.reduceat(2 * width * met / onward, starts)[1:]
+        with np.errstate(over="ignore", invalid="ignore"):
+            loads = np.maximum.reduceat(2 * width * met / onward, starts)[1:]
         if not np.isfinite(loads).all():
             break
-        best = max(best, 1 / float((loads / weights).max()))
+        bound = 1 / float((loads / weights).max())
+        if bound <= 1.001 * best:
+            break
+        best = bound
         weights = np.maximum(loads / loads.max(), 1e-200)
-    return best * (1 - 1e-9)  # rounding
+    return best * (1 - 1e-7)  # rounding
