@@ -27,7 +27,7 @@ DRAWS = {
     "rvs",
 }
 # Laws of noise; laws of data for experiments; directions of a search on values that are private already.
-MAY_DRAW = {"laws.py", "grid_walk.py", "problems.py", "hard_instances.py", "distance_program.py"}
+MAY_DRAW = {"laws.py", "rejection.py", "grid_walk.py", "problems.py", "hard_instances.py", "distance_program.py"}
 
 
 @pytest.mark.parametrize(

@@ -24,11 +24,13 @@ from refimpl.domains import Ball
 from refimpl.losses import Quadratic, parse_loss
 from refimpl.means.median_of_means import number_of_groups
 from refimpl.problems import DataLaw, LinearLoss, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
+from refimpl.pure_dp import localised_exponential
 from refimpl.pure_dp.exponential import distance_upper as near_upper
 from refimpl.pure_dp.nets import net
 from refimpl.pure_dp.objective import assumption_of, objective_plan
 from refimpl.pure_dp.plan import Solver, best_clip, distance_upper
 from refimpl.pure_dp.population import assumption_for, plan_for
+from refimpl.pure_dp.single import gradient_bias
 from refimpl.validation import FloatArray
 from verification.pair_checks import Measurement
 
@@ -215,6 +217,24 @@ def _p4_a5() -> list[Case]:
     return cases
 
 
+def _p4_a7() -> list[Case]:
+    """`localised_exponential.distance_upper` plus the clip's bias, as a multiple of both, for every data set: ½‖w − x‖² on the unit
+    ball, where u* is x̄/(1 + λ), projected.  Exact draws; the bound fails where localisation does, or for one draw in twenty."""
+    d, n = 2, 60
+    ball, problem = Ball(np.zeros(d), 1.0), MeanEstimation(StudentT(2.5), d)
+    common = {"weight": 20.0, "lipschitz": 4.0, "epsilon": 8.0}
+    near = localised_exponential.distance_upper(n, dimension=d, **common)
+
+    def means(point: FloatArray, data: FloatArray) -> float:
+        best = ball.project(data.mean(axis=0) / (1 + common["weight"]))
+        steep = Quadratic(np.eye(d)).lipschitz_upper(data, ball)
+        bias = gradient_bias(steep, lipschitz=common["lipschitz"]) / common["weight"]
+        return float(np.linalg.norm(point - best)) / (near + bias)
+
+    parameters = {"loss": Quadratic(np.eye(d)), "domain": ball, **common}
+    return [Case(f"means, n = {n}", partial(problem.sample, n=n), parameters, means, 1.0, 0.1)]
+
+
 BOUNDS: dict[str, Callable[[], list[Case]]] = {
     "P2.A2": _p2_a2,
     "P3.A1": _p3_a1,
@@ -223,6 +243,7 @@ BOUNDS: dict[str, Callable[[], list[Case]]] = {
     "P4.A4": partial(_p4_near, "double"),
     "P4.A1": _p4_a1,
     "P4.A5": _p4_a5,
+    "P4.A7": _p4_a7,
     "P4.S2": _p4_s2,
 }
 

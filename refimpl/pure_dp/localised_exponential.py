@@ -6,7 +6,7 @@
 Statement: ε-DP, for all data.  The potential V = F̂_{λ,C} − F̂_{λ,C}(a) changes by at most Δ = (2C/n)·max ‖w − a‖ when a record
 is replaced (`centred_risk`, Algorithm 6), and T = 2Δ/ε₂.  With u = argmin_W F̂_{λ,C}, but for the failure ζ of localisation and η,
 
-    F̂_{λ,C}(w) − F̂_{λ,C}(u) ≤ q·T,   hence   ‖w − u‖² ≤ 2q·T/λ,   P(Γ_d > q) = η                                (`distance_upper`)
+    F̂_{λ,C}(w) − F̂_{λ,C}(u) ≤ q·T,   hence   ‖w − u‖² ≤ 2q·T/λ,   P(Γ_d > q) = η               (`excess_upper`, `distance_upper`)
 
 for Γ_d of the gamma law with shape d.  Proof: the volume v(t) of {V − min V ≤ t} has a concave d-th root k(t) ≥ 0, by Brunn and
 Minkowski, so that v'(t)/t^{d−1} = d·(k/t)^{d−1}·k' does not increase.  The law of V − min V, which is ∝ e^{−t/T}dv(t), has then a
@@ -42,7 +42,14 @@ from refimpl.means.rows import replace_record
 from refimpl.pure_dp.centred_risk import CentredRisk
 from refimpl.pure_dp.localise import localised_part
 from refimpl.pure_dp.nets import MOST_POINTS, net
-from refimpl.pure_dp.perturbation import STAGE_FAILURE, Minimise, RegularisedProblem, certified_point, prepare
+from refimpl.pure_dp.perturbation import (
+    STAGE_FAILURE,
+    Minimise,
+    RegularisedProblem,
+    certified_point,
+    noise_radius_upper,
+    prepare,
+)
 from refimpl.validation import FloatArray, choice, positive, probability
 
 Sampler = Literal["rejection", "grid", "walk"]
@@ -112,15 +119,39 @@ def sensitivity(n: int, *, lipschitz: float, distance: float, **_: Any) -> Bound
 # --- utility --------------------------------------------------------------------------------------------------------------
 
 
-def temperature_upper(n: int, *, lipschitz: float, radius: float, epsilon: float, share: float = 0.5) -> float:
-    """T, of the first two samplers, for W_loc in a ball of this radius."""
-    return 4 * lipschitz * positive("radius", radius) / (n * positive("epsilon", epsilon) * (1 - share))
+def temperature_upper(
+    n: int,
+    *,
+    dimension: int,
+    weight: float,
+    lipschitz: float,
+    epsilon: float,
+    share: float = 0.5,
+    failure: float = STAGE_FAILURE,
+    kappa: float = 0.1,
+    **_: Any,
+) -> float:
+    """T of the first two samplers, for W_loc in a ball of the radius of Algorithm 2: public."""
+    first = PureDP(epsilon * probability("share", share))
+    reach = (2 + 2 * kappa) * lipschitz / (weight * n)
+    radius = noise_radius_upper(dimension=dimension, sensitivity=reach, spend=first, failure=failure)
+    return 4 * lipschitz * (radius + kappa * lipschitz / (weight * n)) / (n * (epsilon - first.epsilon))
 
 
-def distance_upper(*, dimension: int, temperature: float, weight: float, failure: float) -> float:
-    """‖w − u‖ is at most this but for `failure` (and but for that of localisation), for draws from the density."""
-    quantile = float(gammainccinv(dimension, probability("failure", failure))) * (1 + 1e-12)
-    return math.sqrt(2 * quantile * temperature / positive("weight", weight))
+def excess_upper(*, dimension: int, temperature: float, failure: float, points: int | None = None) -> float:
+    """V(w) − min V is at most this but for `failure`: over W_loc, or over a net of so many points."""
+    zeta = probability("failure", failure)
+    quantile = float(gammainccinv(dimension, zeta)) if points is None else math.log(points / zeta)
+    return quantile * temperature * (1 + 1e-12)
+
+
+def distance_upper(n: int, *, dimension: int, weight: float, lipschitz: float, epsilon: float, **others: Any) -> float:
+    """‖w − u‖ is at most this for exact draws, but for twice `failure`: that of localisation and η."""
+    given = {"dimension": dimension, "weight": weight, "lipschitz": lipschitz, "epsilon": epsilon, **others}
+    failure = given.get("failure", STAGE_FAILURE)
+    return math.sqrt(
+        2 * excess_upper(dimension=dimension, temperature=temperature_upper(n, **given), failure=failure) / weight
+    )
 
 
 def worst_neighbours(n: int, d: int, *, lipschitz: float, **_: Any) -> Iterator[tuple[FloatArray, FloatArray]]:

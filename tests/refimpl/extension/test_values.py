@@ -59,7 +59,8 @@ def test_a_record_is_evaluated_by_itself(seed: int, which: int, power: int) -> N
     neighbour[2] = table(loss, rng, 1, 10.0**power)[0]
     point = domain.project(domain.interior_point() + 0.5 * rng.standard_normal(2))
     first, second = (
-        Evaluator(Problem(loss, rows, domain, 2.0, 0.1, domain.interior_point()), 1e-6).at(point) for rows in (data, neighbour)
+        Evaluator(Problem(loss, rows, domain, 2.0, 0.1, domain.interior_point()), 1e-6).at(point)
+        for rows in (data, neighbour)
     )
     others = np.arange(6) != 2
     np.testing.assert_array_equal(first.values[others], second.values[others])

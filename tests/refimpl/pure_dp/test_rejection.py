@@ -17,7 +17,15 @@ from refimpl.pure_dp.rejection import Envelope, draw_below, envelope, least_curv
 from refimpl.validation import FloatArray
 
 FALSE_ALARM = 1e-6
-LOSSES: list[Loss] = [Absolute(), Hinge(), Logistic(), Squared(), L4(), Quadratic(np.diag([1.0, 3.0])), Ridge(Logistic(), 0.3)]
+LOSSES: list[Loss] = [
+    Absolute(),
+    Hinge(),
+    Logistic(),
+    Squared(),
+    L4(),
+    Quadratic(np.diag([1.0, 3.0])),
+    Ridge(Logistic(), 0.3),
+]
 SETS: list[Domain] = [Ball(np.zeros(2), 1.0), Box(-np.ones(2), np.ones(2)), L1Ball(np.zeros(2), 1.0)]
 
 
