@@ -325,16 +325,15 @@ _EXPONENTIAL = Implementation(
         ),
     ),
 )
-_LOCAL_CHOICE = {"weight": 1.0, "lipschitz": 1.0, "epsilon": 2.0}
+_LOCAL_CHOICE = {"weight": 1.0, "lipschitz": 1.0, "epsilon": 2.0, "domain": "ball:9"}
+_WALKED, _ON_NET = {"sampler": "walk", "mesh": 0.3}, {"sampler": "grid", "mesh": 0.5, "domain": "ball:1"}
 _LOCAL_EXPONENTIAL = Implementation(
     localised_exponential,
     "localised_exponential",
     (
-        Setting(6, 1, {"loss": "affine", "domain": "ball:9", **_LOCAL_CHOICE}, effort=0.05),
-        Setting(
-            6, 2, {"loss": "absolute", "domain": "ball:9", "sampler": "grid", "mesh": 0.5, **_LOCAL_CHOICE}, effort=0.05
-        ),
-        Setting(8, 3, {"loss": "logistic", "domain": "ball:1", **_LOCAL_CHOICE}, _labelled, effort=0.05),
+        Setting(4, 1, {"loss": "affine", **_LOCAL_CHOICE}, effort=0.03),
+        Setting(6, 2, {"loss": "absolute", **_LOCAL_CHOICE, **_WALKED}, effort=0.03),
+        Setting(4, 3, {"loss": "logistic", **_LOCAL_CHOICE, **_ON_NET}, _labelled, effort=0.03),
     ),
 )
 _OBJECTIVE_PLAN = ObjectivePlan(epsilon=1.0, lipschitz=1.0, weight=0.5, bound=1.0, share=0.3, reserve=0.05)

@@ -281,15 +281,16 @@ def _decode(value: Any) -> Any:
 
 
 def _kinds() -> dict[str, type[Any]]:
-    """What problems and potentials of laws are made of.  (Imported late: these modules import this one.)"""
+    """Laws that live elsewhere, and what problems and potentials are made of.  (Imported late: these modules import this one.)"""
     from refimpl import domains, losses
     from refimpl.pure_dp.centred_risk import CentredRisk
+    from refimpl.pure_dp.grid_walk import GridWalk
     from refimpl.pure_dp.tempered import Ramps, Tempered, WeightedLogits
     from refimpl.pure_dp.tilted import TiltedRisk
 
     sets = (domains.Ball, domains.Box, domains.L1Ball, domains.Ellipsoid, domains.Polytope, domains.Localised)
     kinds = (*sets, *losses.GlmLoss.__subclasses__(), losses.Quadratic, losses.Ridge)
-    return {kind.__name__: kind for kind in (*kinds, CentredRisk, Ramps, Tempered, TiltedRisk, WeightedLogits)}
+    return {kind.__name__: kind for kind in (*kinds, CentredRisk, GridWalk, Ramps, Tempered, TiltedRisk, WeightedLogits)}
 
 
 def _release_to_json(release: Release) -> dict[str, Any]:
@@ -315,7 +316,8 @@ def _release_to_json(release: Release) -> dict[str, Any]:
 
 def _release_from_json(value: dict[str, Any]) -> Release:
     law = dict(value["law"])
-    kind = LAWS[law.pop("law")]
+    name = law.pop("law")
+    kind = LAWS[name] if name in LAWS else _kinds()[name]
     given = value["sensitivity"]
     sensitivity: Sensitivity = None
     if given is not None:

@@ -486,4 +486,4 @@ def support_shape(law: Law) -> tuple[Any, ...]:
         return ("PerturbedMinimiser", law.problem.dimension)
     if isinstance(law, Gibbs):
         return ("Gibbs", law.potential.dimension)
-    return (type(law).__name__,)
+    return (type(law).__name__, np.shape(getattr(law, "scores", ())))

@@ -20,6 +20,7 @@ from refimpl.channel import Release, Smooth
 from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
 from refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Softmax
 from refimpl.losses import Quadratic
+from refimpl.pure_dp.grid_walk import GridWalk
 from refimpl.validation import FloatArray
 from verification.pair_checks import Measurement
 from verification.subject import Subject
@@ -395,8 +396,8 @@ def _p4_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     d = data.shape[1] - (p["loss"] != "affine")
     radius = float(chi2.isf(0.05, 2 * d)) / 2 * 2.2 * C / (lam * n * half) + 0.1 * C / (lam * n)
     reach = min(radius, float(p["domain"].split(":")[1].split(",")[-1]))
-    kind = {"rejection": Gibbs, "grid": Softmax}[p.get("sampler", "rejection")]
-    return Published(kind, 4 * C * reach / (n * half), PureDP(half))
+    kind, left = {"rejection": (Gibbs, 1.0), "grid": (Softmax, 1.0), "walk": (GridWalk, 0.98)}[p.get("sampler", "rejection")]
+    return Published(kind, 4 * C * reach / (n * half * left), PureDP(half))
 
 
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {

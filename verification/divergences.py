@@ -33,13 +33,14 @@ from refimpl.laws import (
     lln_log_density,
     same_law,
 )
+from refimpl.pure_dp.grid_walk import GridWalk
 from refimpl.validation import FloatArray
 
 ORDERS = np.concatenate([[1.001, 1.01, 1.1, 1.25, 1.5], np.arange(2, 20), np.arange(20, 61, 5)]).astype(np.float64)
 """Rényi orders at which a supremum without a closed form is searched: a lower bound of it."""
 
 
-Discrete: TypeAlias = Finite | NoisyArgmax | Softmax
+Discrete: TypeAlias = Finite | NoisyArgmax | Softmax | GridWalk
 
 
 class NoExactFormula(Exception):
@@ -71,7 +72,7 @@ def max_loss(p: Law, q: Law) -> float:
             if not _same_scale(p, q):
                 return _unequal_laplace(p, q)
             return float(np.linalg.norm(np.atleast_1d(p.location - q.location)) / p.scale)
-        case ((Finite() | NoisyArgmax() | Softmax()), (Finite() | NoisyArgmax() | Softmax())):
+        case ((Finite() | NoisyArgmax() | Softmax() | GridWalk()), (Finite() | NoisyArgmax() | Softmax() | GridWalk())):
             return float(_discrete_losses(p, q)[1].max())
         case Gaussian(), Gaussian():
             return _gaussian_max_loss(p, q)
@@ -194,7 +195,7 @@ def renyi(p: Law, q: Law, orders: FloatArray = ORDERS) -> FloatArray:
             return np.asarray(orders * gaussian_shift(p, q) ** 2 / 2)
         case Laplace(), Laplace() if _same_scale(p, q):
             return np.asarray(sum(_laplace_renyi(float(t), orders) for t in _shift(p, q)))
-        case ((Finite() | NoisyArgmax() | Softmax()), (Finite() | NoisyArgmax() | Softmax())):
+        case ((Finite() | NoisyArgmax() | Softmax() | GridWalk()), (Finite() | NoisyArgmax() | Softmax() | GridWalk())):
             log_p, losses = _discrete_losses(p, q)
             return np.array([logsumexp(log_p + (a - 1) * losses) / (a - 1) for a in orders])
         case LLN(), LLN() if p.sigma == q.sigma:
@@ -306,7 +307,7 @@ def profile(p: Law, q: Law, epsilon: float) -> float:
                 shift = float(_shift(p, q)[0])
                 return max(0.0, -math.expm1(epsilon if epsilon < -shift else (epsilon - shift) / 2))
             return _unequal_laplace_profile(p, q, epsilon)
-        case ((Finite() | NoisyArgmax() | Softmax()), (Finite() | NoisyArgmax() | Softmax())):
+        case ((Finite() | NoisyArgmax() | Softmax() | GridWalk()), (Finite() | NoisyArgmax() | Softmax() | GridWalk())):
             log_p, losses = _discrete_losses(p, q)
             return float(np.sum(np.exp(log_p) * np.maximum(0.0, -np.expm1(epsilon - losses))))
         case _:

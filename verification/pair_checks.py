@@ -17,6 +17,7 @@ import numpy as np
 from refimpl.channel import Bound, Release, ReplayDiverged, Smooth, Transcript
 from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
 from refimpl.laws import Gaussian, Gibbs, NoisyArgmax, PerturbedMinimiser, Softmax, same_law
+from refimpl.pure_dp.grid_walk import GridWalk
 from refimpl.validation import FloatArray
 from verification import divergences
 from verification.divergences import NoExactFormula
@@ -82,8 +83,10 @@ def released_query(release: Release) -> FloatArray:
     law = release.law
     if isinstance(law, PerturbedMinimiser):
         return law.problem.tilt(release.output)  # the tilt that belongs to what was released
-    if isinstance(law, Softmax | Gibbs):
-        return law.scores if isinstance(law, Softmax) else law.on_net.scores
+    if isinstance(law, Gibbs):
+        return law.on_net.scores
+    if isinstance(law, Softmax | GridWalk):
+        return law.scores
     return np.atleast_1d(law.values if isinstance(law, NoisyArgmax) else law.location)  # type: ignore[attr-defined]
 
 

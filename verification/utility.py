@@ -220,7 +220,7 @@ def _p4_a5() -> list[Case]:
 def _p4_a7() -> list[Case]:
     """`localised_exponential.distance_upper` plus the clip's bias, as a multiple of both, for every data set: ½‖w − x‖² on the unit
     ball, where u* is x̄/(1 + λ), projected.  Exact draws; the bound fails where localisation does, or for one draw in twenty."""
-    d, n = 2, 60
+    d, n = 2, 25
     ball, problem = Ball(np.zeros(d), 1.0), MeanEstimation(StudentT(2.5), d)
     common = {"weight": 20.0, "lipschitz": 4.0, "epsilon": 8.0}
     near = localised_exponential.distance_upper(n, dimension=d, **common)

@@ -189,21 +189,27 @@ def law_error_upper(steps: int, points: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class GridWalk:
-    """The index of the point where the walk from `start` is after `steps` steps."""
+    """The index of the point where the walk from `start` is after `steps` steps; the energies are −score/scale."""
 
-    energies: FloatArray
+    scores: FloatArray
+    scale: float
     neighbours: IntArray
     start: int
     steps: int
 
     def __post_init__(self) -> None:
         neighbours = checked_neighbours(self.neighbours)
-        energies = vector("energies", self.energies, size=len(neighbours)).copy()
-        energies.setflags(write=False)
+        scores = vector("scores", self.scores, size=len(neighbours)).copy()
+        scores.setflags(write=False)
         object.__setattr__(self, "neighbours", neighbours)
-        object.__setattr__(self, "energies", energies)
+        object.__setattr__(self, "scores", scores)
+        object.__setattr__(self, "scale", positive("scale", self.scale))
         object.__setattr__(self, "start", whole("start", self.start, least=0, most=len(neighbours) - 1))
         object.__setattr__(self, "steps", whole("steps", self.steps, least=0, most=MOST_STEPS))
+
+    @cached_property
+    def energies(self) -> FloatArray:
+        return np.asarray(-self.scores / self.scale)
 
     def sample(self, rng: np.random.Generator) -> Any:
         """Time and randomness for half the steps: the lazy ones are only counted."""

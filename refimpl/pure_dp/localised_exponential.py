@@ -40,6 +40,7 @@ from refimpl.laws import Gibbs, Softmax
 from refimpl.losses import Loss
 from refimpl.means.rows import replace_record
 from refimpl.pure_dp.centred_risk import CentredRisk
+from refimpl.pure_dp.grid_walk import Grid, GridWalk, cubic_grid, least_energy, steps_for
 from refimpl.pure_dp.localise import localised_part
 from refimpl.pure_dp.nets import MOST_POINTS, net
 from refimpl.pure_dp.perturbation import (
@@ -93,12 +94,22 @@ def localised_exponential(
     temperature = 2 * reach.value / (second.epsilon - set_aside)
     if sampler == "rejection":
         return channel.release("point", Gibbs(risk, temperature), sensitivity=reach, spend=second)
+    law: Softmax | GridWalk
     if sampler == "grid":
         points = net(local, mesh * local.radius, most=most_points)
         law = Softmax(risk.scores(points), temperature)
     else:
-        raise NotImplementedError
+        grid = cubic_grid(local, 2 * mesh * local.radius / math.sqrt(local.dimension), most=most_points)
+        points, scores = grid.points, risk.scores(grid.points)
+        law = walk_to(scores, temperature, grid, tau=set_aside / 2)
     return np.array(points[int(channel.release("index", law, sensitivity=reach, spend=second))])
+
+
+def walk_to(scores: FloatArray, temperature: float, grid: Grid, *, tau: float) -> GridWalk:
+    """From the best point, with the number of steps that keeps the law within τ of the target."""
+    energies = -scores / temperature
+    start = least_energy(energies)
+    return GridWalk(scores, temperature, grid.neighbours, start, steps_for(energies, grid, start, tau))
 
 
 def potential(problem: RegularisedProblem, rows: FloatArray, local: Localised) -> CentredRisk:

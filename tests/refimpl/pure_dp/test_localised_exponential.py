@@ -78,15 +78,15 @@ def test_no_outcome_is_more_than_e_to_the_epsilon_likelier(name: str, sampler: s
 @pytest.mark.long  # some minutes: 500 pairs in one dimension and 500 in two, for every sampler
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("sampler", SAMPLERS)
-def test_500_adversarial_pairs(name: str, sampler: str, record_property: object) -> None:
+def test_500_adversarial_pairs(name: str, sampler: str) -> None:
     best = check_pairs(name, sampler, 250)
     print(f"{name}, {sampler}: largest loss / its part of ε: {best:.3f}")
     assert best >= 0.5
 
 
 def test_epsilon_is_nearly_attained() -> None:
-    """All of W_loc on a line, one record that pulls to the left against one that pulls to the right: the loss falls from the one end
-    to the other by 2Δ/T = ε₂, and nearly all mass of both laws is at the ends."""
+    """All of W_loc on a line, one record that pulls to the left against one that pulls to the right: the loss falls from
+    one end to the other by 2Δ/T = ε₂, and nearly all mass of both laws is at the ends."""
     local = Localised(Ball(np.zeros(1), 500.0), np.zeros(1), 400.0)
     found = []
     for sign in (-1.0, 1.0):
@@ -145,7 +145,11 @@ def test_the_excess_of_a_draw_is_smaller_than_a_gamma_variable() -> None:
     x = np.linspace(-1, 1, 4001)
     plane = np.stack(np.meshgrid(np.linspace(-1, 1, 401), np.linspace(-1, 1, 401)), axis=-1).reshape(-1, 2)
     cases = [(1, np.abs(x)), (1, x**2), (1, np.maximum(x, -3 * x) + 0.2 * x), (1, np.maximum(np.abs(x) - 0.3, 0))]
-    cases += [(2, np.abs(plane).max(axis=1)), (2, (plane**2).sum(axis=1)), (2, np.abs(plane).sum(axis=1) + 0.5 * plane[:, 0])]
+    cases += [
+        (2, np.abs(plane).max(axis=1)),
+        (2, (plane**2).sum(axis=1)),
+        (2, np.abs(plane).sum(axis=1) + 0.5 * plane[:, 0]),
+    ]
     for d, values in cases:
         for temperature in (0.05, 0.3):
             weights = np.exp(-(values - values.min()) / temperature)
