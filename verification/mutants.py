@@ -868,6 +868,46 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     _calibration("P4.A5", "noise doubled", ("2 * reach.value / claim.epsilon", "4 * reach.value / claim.epsilon")),
     _utility("P4.A5", "score turned round", ("np.asarray(-np.linalg.norm(moved", "np.asarray(np.linalg.norm(moved")),
+    # P4.A7
+    _privacy("P4.A7", "noise halved", ("2 * reach.value / (second", "reach.value / (second")),
+    _privacy("P4.A7", "C/n for 2C/n", ("LInf(2 * lipschitz * distance / n)", "LInf(lipschitz * distance / n)")),
+    _privacy("P4.A7", "budget not split", ("PureDP(claim.epsilon - first.epsilon)", "claim")),
+    _privacy("P4.A7", "C from the data", _P4_CLIP_FROM_DATA),
+    _privacy(
+        "P4.A7",
+        "net from the data",
+        ("mesh * local.radius, most", "mesh * local.radius * (1 + min(1, abs(rows).max())), most"),
+        ("2 * mesh * local.radius", "2 * mesh * local.radius * (1 + min(1, abs(rows).max()))"),
+    ),
+    _privacy("P4.A7", "a walk with too few steps", ("start, steps_for(energies, grid, start, tau))", "start, 1)")),
+    Mutant(
+        "P4.A7",
+        "extension and cut skipped",
+        "privacy",
+        (
+            ("found.values - start.values", "self.loss.values(point, self.data) - self.loss.values(self.anchor, self.data)"),
+            ("np.union1d(self._evaluator.coarse(found), start_coarse).tolist()", "()"),
+            ("np.clip(changes, -most, most)", "changes"),
+        ),
+        "refimpl.pure_dp.centred_risk",
+    ),
+    _privacy(
+        "P4.A7",
+        "noise reused: the mean of the records beside it",
+        (
+            "second))])",
+            "second))]) + rows.mean(axis=0)[: local.dimension]",
+        ),
+    ),
+    _calibration("P4.A7", "noise doubled", ("2 * reach.value / (second", "4 * reach.value / (second")),
+    _utility(
+        "P4.A7",
+        "shifted",
+        (
+            'return channel.release("point", Gibbs(risk, temperature), sensitivity=reach, spend=second)',
+            'return 1 + channel.release("point", Gibbs(risk, temperature), sensitivity=reach, spend=second)',
+        ),
+    ),
     # P4.D4
     *_perturbed("privacy", "C from the data", ("P4.D4",), _P4_CLIP_FROM_DATA, module=_P4_DOUBLE),
     *_perturbed("privacy", "budget not split", ("P4.D4",), _P4_NOT_SPLIT, module=_P4_DOUBLE),
@@ -916,6 +956,8 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     Inapplicable("P4.S1", "budget not split", "it makes one release"),
     Inapplicable("P4.S2", "variance for deviation", "the scale of its noise is not a deviation"),
     Inapplicable("P4.A2", "budget not split", "it makes one release"),
+    Inapplicable("P4.A7", "clip skipped", "the extension is C-Lipschitz already; the cut is for errors of evaluation only"),
+    Inapplicable("P4.A7", "variance for deviation", "the scale of its noise is not a deviation"),
     Inapplicable("P4.A5", "budget not split", "it makes one release"),
     Inapplicable("P4.A5", "variance for deviation", "the scale of its noise is not a deviation"),
     Inapplicable("P4.D4", "certificate ignored", _P4_WIDE),

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from scipy.stats import gamma as gamma_law
 
 from refimpl.channel import Transcript, replay, run
@@ -29,12 +30,12 @@ from refimpl.pure_dp.rejection import draw_below, envelope
 from refimpl.validation import FloatArray, InputError
 from verification.divergences import max_loss
 
-COMMON = {"weight": 1.0, "lipschitz": 1.0, "epsilon": 2.0, "mesh": 0.4}
+COMMON = {"weight": 1.0, "lipschitz": 1.0, "epsilon": 2.0, "mesh": 0.25}
 SAMPLERS = ["rejection", "grid", "walk"]
 PROBLEMS = {
     "line": ({"loss": "affine", "domain": "ball:3"}, 1),
     "absolute": ({"loss": "absolute", "domain": "ball:1"}, 2),
-    "plane": ({"loss": Quadratic(np.diag([1.0, 4.0])), "domain": "ball:2"}, 2),
+    "plane": ({"loss": Quadratic(np.eye(2)), "domain": "ball:2"}, 2),
     "regression": ({"loss": "squared", "domain": "ball:1"}, 3),
 }
 
@@ -72,7 +73,7 @@ def check_pairs(name: str, sampler: str, count: int) -> float:
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_no_outcome_is_more_than_e_to_the_epsilon_likelier(name: str, sampler: str) -> None:
-    assert check_pairs(name, sampler, 10) >= 0.5
+    assert check_pairs(name, sampler, 8) >= 0.3
 
 
 @pytest.mark.long  # some minutes: 500 pairs in one dimension and 500 in two, for every sampler
@@ -118,9 +119,9 @@ def test_what_the_samplers_release() -> None:
     assert isinstance(gibbs.potential, CentredRisk)
     risk = gibbs.potential  # the first release is the same for all: so is W_loc
     assert gibbs.scale == pytest.approx(2 * risk.sensitivity)
-    points = net(risk.local, 0.4 * risk.local.radius)
+    points = net(risk.local, COMMON["mesh"] * risk.local.radius)
     np.testing.assert_allclose(softmax.scores, risk.scores(points))
-    grid = cubic_grid(risk.local, 2 * 0.4 * risk.local.radius)
+    grid = cubic_grid(risk.local, 2 * COMMON["mesh"] * risk.local.radius)
     assert walk.scale == pytest.approx(2 * risk.sensitivity / (1 - WALK_SHARE))
     np.testing.assert_allclose(walk.scores, risk.scores(grid.points))
     assert 0 < max_divergence(walk) <= WALK_SHARE / 2
@@ -172,7 +173,7 @@ def test_the_bounds_by_hand() -> None:
 
 
 def test_excesses_of_draws() -> None:
-    """V − min V of 400 draws in five dimensions: no more beyond the 5 % quantile of T·Γ_5 than chance explains (1e-6: 42)."""
+    """V − min V of 150 draws in five dimensions: no more beyond the 5 % quantile of T·Γ_5 than chance explains, but for 1e-6."""
     rng = np.random.default_rng(4)
     x = rng.standard_t(2.5, size=(200, 5))
     data = np.column_stack([x, x @ np.full(5, 0.3) + rng.standard_normal(200)])
@@ -180,8 +181,8 @@ def test_excesses_of_draws() -> None:
     risk = CentredRisk(Absolute(), data, local, 2.0, 0.5, np.zeros(5))
     below = envelope(risk, 0.02)
     least = risk.at(below.point)
-    beyond = sum(risk.at(draw_below(below, risk, rng).point) - least > 0.02 * gamma_law.isf(0.05, 5) for _ in range(400))
-    assert beyond <= 42
+    beyond = sum(risk.at(draw_below(below, risk, rng).point) - least > 0.02 * gamma_law.isf(0.05, 5) for _ in range(150))
+    assert beyond <= binom.isf(1e-6, 150, 0.05)
 
 
 # ------------------------------------------------------------------------------------------------------------------- bad input
@@ -199,8 +200,8 @@ def test_excesses_of_draws() -> None:
         ({"sampler": "gibbs"}, "sampler = 'gibbs'"),
         ({"spread": "radius"}, "spread = 'radius'"),
         ({"center": [5.0]}, "center: must lie in the domain"),
-        ({"sampler": "grid", "most_points": 2}, "at most 2 are allowed"),
-        ({"sampler": "walk", "most_points": 2}, "at most 2 are allowed"),
+        ({"sampler": "grid", "mesh": 0.02, "most_points": 9}, "at most 9 are allowed"),
+        ({"sampler": "walk", "mesh": 0.02, "most_points": 9}, "at most 9 are allowed"),
         ({"loss": "record-quadratic"}, "loss = "),
     ],
 )
