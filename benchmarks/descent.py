@@ -227,8 +227,8 @@ def _cost(subject: Subject, data: np.ndarray, extra: dict[str, Any]) -> dict[str
 
         return some
 
-    def checks(records: np.ndarray) -> Callable[[], None]:  # once per run
-        return lambda: (table(records), loss.split(records)) and None
+    def checks(records: np.ndarray) -> Callable[[], Any]:  # once per run
+        return lambda: (table(records), loss.split(records))
 
     def once(records: np.ndarray, given: dict[str, Any]) -> Callable[[], np.ndarray]:
         how = {"loss": loss, **PRIVATE, **extra, **given}

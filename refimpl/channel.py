@@ -113,7 +113,10 @@ def _within(outer: Rows, inner: range | IntArray) -> Rows:
         start, step = outer.start + outer.step * inner.start, outer.step * inner.step
         return range(start, start + step * len(inner), step)
     positions = _indices(inner)
-    rows = np.array(positions if outer is None else _indices(outer)[positions])
+    if isinstance(outer, range):
+        rows = outer.start + outer.step * positions
+    else:
+        rows = np.array(positions if outer is None else outer[positions])
     rows.setflags(write=False)
     return rows
 

@@ -14,7 +14,18 @@ import numpy as np
 
 from refimpl.domains import Ball, Box, Domain, Localised
 from refimpl.extension.certificate import LARGEST_RECORD
-from refimpl.losses import L4, AnyLoss, GlmLoss, PowerPenalty, Quadratic, RecordQuadratic, Ridge, _product, _row_norms
+from refimpl.losses import (
+    L4,
+    AnyLoss,
+    GlmLoss,
+    PowerPenalty,
+    Quadratic,
+    RecordQuadratic,
+    Ridge,
+    _product,
+    _row_norms,
+    _split,
+)
 from refimpl.validation import FloatArray, IntArray
 
 Gradient: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -109,13 +120,12 @@ def clipped_batch_gradient(loss: AnyLoss, rows: FloatArray, *, clip: float, size
     if isinstance(base, Quadratic | RecordQuadratic):
         return lambda w, members: clipped_mean_gradient(loss, rows[members], clip=clip, domain=domain)(w)
     rows = np.ascontiguousarray(rows)  # `take` would copy all of another layout
-    features, targets = base.split(rows)
-    norms = _row_norms(features)
+    norms = _row_norms(base.split(rows)[0])
     shares = _shares(norms, size)
 
     def mean(w: FloatArray, members: IntArray) -> FloatArray:
-        batch = rows.take(members, axis=0)[:, : features.shape[1]]
-        found = _linear_mean(base, batch, targets[members], norms[members], shares[members], clip=clip, w=w)
+        features, targets = _split(base, rows.take(members, axis=0))
+        found = _linear_mean(base, features, targets, norms[members], shares[members], clip=clip, w=w)
         return found if pull is None else found + pull(w)
 
     return mean
@@ -220,7 +230,14 @@ def _shares(norms: FloatArray, records: int) -> FloatArray:
 
 
 def _linear_mean(
-    loss: GlmLoss, features: FloatArray, targets: FloatArray, norms: FloatArray, shares: FloatArray, *, clip: float, w: FloatArray
+    loss: GlmLoss,
+    features: FloatArray,
+    targets: FloatArray,
+    norms: FloatArray,
+    shares: FloatArray,
+    *,
+    clip: float,
+    w: FloatArray,
 ) -> FloatArray:
     signs = targets if loss.target == "label" else 1.0
     slopes = signs * loss.dphi(signs * _product(features, w), targets)

@@ -62,7 +62,8 @@ def dp_sgd(
     clipped = clipped_batch_gradient(function, rows, clip=clip, size=batch, domain=region)
     for t in range(1, steps + 1):
         members = np.asarray(channel.hidden(f"order{t}", UniformPermutation(n)))[:batch]
-        law = Gaussian(clipped(point, members), z * reach.value)
+        mean = clipped(point, members)
+        law = Gaussian(mean, z * reach.value)
         slope = channel.part(f"step{t}", members).release("gradient", law, sensitivity=reach, spend=spend, visible=False)
         point = project(point - step * slope)
         total += point

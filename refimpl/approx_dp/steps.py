@@ -32,10 +32,12 @@ def projected_steps(
     problem: Problem, channel: Channel, estimator: Estimator, *, batches: Sequence[range], lengths: Iterable[float]
 ) -> FloatArray:
     """w_0 … w_T, one per row."""
-    points, tables, project = [problem.start], tables_for(problem, batches), projection(problem.domain)
+    points, tables = [problem.start], tables_for(problem, batches)
+    project = projection(problem.domain)
     for t, (batch, length) in enumerate(zip(batches, lengths, strict=True), start=1):
         gradients = tables(points[-1], batch)
         estimate = estimator(gradients, channel.part(f"step{t}", batch))
+        del gradients  # before there is the next table
         moved = np.clip(points[-1] - length * estimate, -LARGEST_POINT, LARGEST_POINT)
         points.append(project(moved))
     return np.array(points)
