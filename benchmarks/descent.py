@@ -4,10 +4,14 @@
     python benchmarks/descent.py thresholding [--runs 100] [--json FILE]
     python benchmarks/descent.py rates [--runs 20] [--json FILE]
 
-`speed`: for all optimisers, at their tuned presets, the time of a run and that of a step as a multiple of the time of the
-per-record gradients it needs, `loss.gradients` (the checks of the data, once per run, left out): squared loss, n = 10⁴ records in
-d = 20 dimensions (P3.A5: d = 2000, s* = 5), ε = 1, δ = 10⁻⁵.  Rows without a multiple make no gradient steps of a number that is
-known beforehand.
+`speed`: for all optimisers, at their tuned presets, the time of a run, and that of a step as a multiple of the time of the
+per-record gradients it needs, `loss.gradients` of as many records in the order of the data: squared loss, n = 10⁴ records in
+d = 20 dimensions (P3.A5: d = 2000, s* = 5), ε = 1, δ = 10⁻⁵.  "A step" is the whole run, but for the checks of the data, over
+all its gradients, so that a run of few steps charges them with its set-up.  "A further one" is what a step more costs: the
+difference to a run of four times the steps on batches of the same size (of four times the data, repeated, where every record is
+used once), over the difference of their gradients.  Rows without multiples make no gradient steps of a number that is known
+beforehand.  Rows with a multiple above 3 come again for n = 10⁵: what is constant per step fades there, what is done to every
+entry or record stays.  The last line says what some of that costs by itself.
 
 `thresholding` (P3 Remark 2): P3's medians of means set entries beyond τ to 0, those of Kamath, Liu and Zhang (2022) set them to ±τ.
 Both have the same sensitivity, hence the same noise.  Root mean square errors of three steps on disjoint batches of losses
@@ -23,6 +27,7 @@ import argparse
 import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -48,6 +53,7 @@ from refimpl.approx_dp import (
     sparse_optimisation,
     trimmed_descent,
 )
+from refimpl.approx_dp.budget import WeakDelta
 from refimpl.approx_dp.framework import sco_framework
 from refimpl.approx_dp.mean_descent import published_parameters, tuned_parameters
 from refimpl.channel import Channel, run
@@ -186,6 +192,7 @@ def sparse_subjects(n: int, d: int) -> Iterator[Subject]:
 
 
 def speed(only: str = "") -> list[dict[str, Any]]:
+    warnings.simplefilter("ignore", WeakDelta)  # that 10⁻⁵ is not below 1/n for n = 10⁵ changes no time
     rows, d = [], 20
     for n in (10_000, 100_000):
         rng = np.random.default_rng(0)
@@ -195,12 +202,12 @@ def speed(only: str = "") -> list[dict[str, Any]]:
         for subject in subjects(n, d):
             if subject.id.startswith(only) and (n == 10_000 or (subject.id, subject.what) in slow):
                 rows.append(_cost(subject, data, {"domain": "ball:1"}))
-    n, wide = 10_000, 2000
     if "P3.A5".startswith(only):
+        n, wide = 10_000, 2000
         features = rng.standard_normal((n, wide))
         data = np.column_stack([features, features[:, :5].sum(axis=1) + rng.standard_t(2.5, size=n)])
         rows += [_cost(subject, data, {}) for subject in sparse_subjects(n, wide)]
-    return [*rows, _primitives(n, d)]
+    return [*rows, _primitives(10_000, d), _primitives(100_000, d)]
 
 
 def _within_target(row: dict[str, Any]) -> bool:
@@ -219,10 +226,8 @@ def _cost(subject: Subject, data: np.ndarray, extra: dict[str, Any]) -> dict[str
     more = np.tile(data, (LONGER, 1)) if subject.more_records else data
 
     def passes(size: int) -> Callable[[], None]:
-        def some() -> (
-            None
-        ):  # one after the other: tables kept alive together would cost page faults that a step does not have
-            for _ in range(10):
+        def some() -> None:
+            for _ in range(10):  # tables kept alive together would cost page faults that a step does not have
                 loss.gradients(start, data[:size])
 
         return some
@@ -263,11 +268,12 @@ def _cost(subject: Subject, data: np.ndarray, extra: dict[str, Any]) -> dict[str
 
 
 def _primitives(n: int, d: int) -> dict[str, Any]:
-    """What cannot be avoided, in the same unit: both order statistics of every column, one error function of every entry."""
+    """What cannot be avoided, in the same unit: both order statistics of every column, one error function of every entry, a
+    random order of all records and a look at them in that order."""
     loss, rng = Squared(), np.random.default_rng(1)
     data = rng.standard_normal((n, d + 1))
     entries = loss.gradients(np.zeros(d), data)
-    columns, m = np.ascontiguousarray(entries.T), n // 4
+    columns, m, order = np.ascontiguousarray(entries.T), n // 4, rng.permutation(n)
 
     def order_statistics() -> None:
         parts = np.array(columns)
@@ -279,11 +285,16 @@ def _primitives(n: int, d: int) -> dict[str, Any]:
         "sort": lambda: np.sort(columns, axis=1),
         "ndtr": lambda: ndtr(entries),
         "exp": lambda: np.exp(entries),
+        "random order": lambda: rng.permutation(n),
+        "records in random order": lambda: data.take(order, axis=0),
     }
     ten, *spent = seconds(lambda: [loss.gradients(np.zeros(d), data) for _ in range(10)], *calls.values())
     found = {what: round(10 * cost / ten, 2) for what, cost in zip(calls, spent, strict=True)}
-    print("of all entries, in passes over the gradients:", ", ".join(f"{what} {cost}" for what, cost in found.items()))
-    return {"id": "primitives", "over_gradients": found}
+    print(
+        f"n = {n}, of all entries, in passes over the gradients:",
+        ", ".join(f"{what} {cost}" for what, cost in found.items()),
+    )
+    return {"id": "primitives", "n": n, "over_gradients": found}
 
 
 def clamped(rows: np.ndarray, channel: Channel, *, truncation: float, **parameters: Any) -> np.ndarray:
