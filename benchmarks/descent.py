@@ -4,10 +4,14 @@
     python benchmarks/descent.py thresholding [--runs 100] [--json FILE]
     python benchmarks/descent.py rates [--runs 20] [--json FILE]
 
-`speed`: for all optimisers, at their tuned presets, the time of a run and that of a step as a multiple of the time of the
-per-record gradients it needs, `loss.gradients` (the checks of the data, once per run, left out): squared loss, n = 10⁴ records in
-d = 20 dimensions (P3.A5: d = 2000, s* = 5), ε = 1, δ = 10⁻⁵.  Rows without a multiple make no gradient steps of a number that is
-known beforehand.
+`speed`: for all optimisers, at their tuned presets, the time of a run, and that of a step as a multiple of the time of the
+per-record gradients it needs, `loss.gradients` of as many records in the order of the data: squared loss, n = 10⁴ records in
+d = 20 dimensions (P3.A5: d = 2000, s* = 5), ε = 1, δ = 10⁻⁵.  "A step" is the whole run, but for the checks of the data, over
+all its gradients, so that a run of few steps charges them with its set-up.  "A further one" is what a step more costs: the
+difference to a run of four times the steps on batches of the same size (of four times the data, repeated, where every record is
+used once), over the difference of their gradients.  Rows without multiples make no gradient steps of a number that is known
+beforehand.  Rows with a multiple above 3 come again for n = 10⁵: what is constant per step fades there, what is done to every
+entry or record stays.  The last line says what some of that costs by itself.
 
 `thresholding` (P3 Remark 2): P3's medians of means set entries beyond τ to 0, those of Kamath, Liu and Zhang (2022) set them to ±τ.
 Both have the same sensitivity, hence the same noise.  Root mean square errors of three steps on disjoint batches of losses
@@ -23,7 +27,9 @@ import argparse
 import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +53,20 @@ from refimpl.approx_dp import (
     sparse_optimisation,
     trimmed_descent,
 )
+from refimpl.approx_dp.budget import WeakDelta
 from refimpl.approx_dp.framework import sco_framework
 from refimpl.approx_dp.mean_descent import published_parameters, tuned_parameters
 from refimpl.channel import Channel, run
 from refimpl.domains import Ball
 from refimpl.losses import Quadratic, Squared
+from refimpl.means import trimmed
 from refimpl.means.median_of_means import truncated_median_of_means
 from refimpl.problems import DataLaw, Pareto, Shifted, StudentT
 from refimpl.pure_dp.perturbation import table
 
 PRIVATE = {"epsilon": 1.0, "delta": 1e-5}
+TARGET = 3.0  # a step should cost no more passes over its gradients than this
+LONGER = 4
 TAUS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
@@ -74,57 +84,83 @@ def seconds(*calls: Callable[[], Any], repeats: int = 40) -> list[float]:
 
 
 Work = list[tuple[int, int]]  # (steps, records of each)
-Subject = tuple[str, str, Any, dict[str, Any], Work]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A row of the table: the gradients that it needs are `work`; `longer` are parameters with `LONGER` times the steps, of the
+    same sizes, for which `more_records` says whether they need as many times the records."""
+
+    id: str
+    what: str
+    function: Any
+    given: dict[str, Any]
+    work: Work = field(default_factory=list)
+    longer: dict[str, Any] | None = None
+    more_records: bool = False
 
 
 def subjects(n: int, d: int) -> Iterator[Subject]:
-    """The rows of the table: id, what it is, function, parameters, and the gradients that it needs."""
     claim: dict[str, Any] = PRIVATE
     smooth: dict[str, Any] = {"dimension": d, "smoothness": 60.0, "moment_bound": 3.0, "moment_order": 4.0, **claim}
     risk: dict[str, Any] = {"dimension": d, "diameter": 2.0, "moment_bound": 3.0, **claim}
     central: dict[str, Any] = {**risk, "smoothness": 1.0, "moment_order": 4.0, "noise": "central"}
 
+    def of_steps(
+        name: str, what: str, function: Any, given: dict[str, Any], *, size: int = n, disjoint: bool = False
+    ) -> Subject:
+        longer = {**given, "steps": LONGER * given["steps"]}
+        return Subject(name, what, function, given, [(given["steps"], size)], longer, more_records=disjoint)
+
     def of_phases(phases: Iterable[Any]) -> Work:
         return [(phase.steps, phase.size) for phase in phases]
 
+    def prolonged(phases: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(replace(phase, steps=LONGER * phase.steps) for phase in phases)
+
     phases = localised.tuned_phases(n, diameter=2.0, **smooth)
-    yield "P0.A3", "tuned", approx_dp.lnc_gm, {"phases": phases, "smoothness": 60.0}, of_phases(phases)
+    given: dict[str, Any] = {"phases": phases, "smoothness": 60.0}
+    yield Subject("P0.A3", "tuned", approx_dp.lnc_gm, given, of_phases(phases), {**given, "phases": prolonged(phases)})
     for name, function, stages in (
         ("P0.A4", approx_dp.private_stochastic_approximation, approximation.tuned_stages(n, radius=1.0, **smooth)),
         ("P0.A5", approx_dp.iterated_lnc_gm, iterated.tuned_stages(n, theta_bar=2.0, radius=1.0, **smooth)),
     ):
         work = [one for stage in stages for one in of_phases(stage.phases)]
-        yield name, "tuned", function, {"stages": stages, "smoothness": 60.0}, work
-    chosen = accelerated.published_parameters(n, **central)
-    yield "P0.A6", "central noise", approx_dp.pnca_sgd, chosen, [(chosen["steps"], n // chosen["steps"])]
+        longer = tuple(replace(stage, phases=prolonged(stage.phases)) for stage in stages)
+        given = {"stages": stages, "smoothness": 60.0}
+        yield Subject(name, "tuned", function, given, work, {**given, "stages": longer})
+    given = accelerated.published_parameters(n, **central)
+    yield of_steps("P0.A6", "central noise", approx_dp.pnca_sgd, given, size=n // given["steps"], disjoint=True)
     parts = iterated_accelerated.published_parts(n, theta_bar=2.0, **central)
     work = [(part.steps, part.size // part.steps) for part in parts]
-    yield "P0.A7", "central noise", approx_dp.iterated_pnca_sgd, {"parts": parts, "noise": "central"}, work
-    chosen = sgd.tuned_parameters(n, **risk)
-    yield "P0.B", "tuned", approx_dp.dp_sgd, chosen, [(chosen["steps"], chosen["batch"])]
-    yield "P0.R3", "tuned, certified", approx_dp.localised_extension, {"phases": phases}, []
+    given = {"parts": parts, "noise": "central"}
+    longer_parts = [replace(part, size=LONGER * part.size, steps=LONGER * part.steps) for part in parts]
+    longer_given = {**given, "parts": longer_parts}
+    yield Subject("P0.A7", "central noise", approx_dp.iterated_pnca_sgd, given, work, longer_given, more_records=True)
+    given = sgd.tuned_parameters(n, **risk)
+    yield of_steps("P0.B", "tuned", approx_dp.dp_sgd, given, size=given["batch"])
+    yield Subject("P0.R3", "tuned, certified", approx_dp.localised_extension, {"phases": phases})
 
-    chosen = sample_aggregate.tuned_parameters(n, d, **claim, diameter=2.0, spread=math.sqrt(3 * d))
-    yield "P1.A1", f"tuned, {chosen['blocks']} blocks", approx_dp.sample_and_aggregate, chosen, []
-    chosen = {**trimmed_descent.tuned_parameters(n, curvature_upper=1.0), "lower": -5.0, "upper": 5.0}
-    yield "P1.A3", "tuned", approx_dp.trimmed_mean_descent, chosen, [(chosen["steps"], n)]
-    chosen = {**chosen, **trimmed_descent.experiment_parameters(n), "steps": 20}
-    yield "P1.A3", "the paper's experiments", approx_dp.trimmed_mean_descent, chosen, [(20, n)]
+    given = sample_aggregate.tuned_parameters(n, d, **claim, diameter=2.0, spread=math.sqrt(3 * d))
+    yield Subject("P1.A1", f"tuned, {given['blocks']} blocks", approx_dp.sample_and_aggregate, given)
+    given = {**trimmed_descent.tuned_parameters(n, curvature_upper=1.0), "lower": -5.0, "upper": 5.0}
+    yield of_steps("P1.A3", "tuned", approx_dp.trimmed_mean_descent, _same_smoothness(given, d))
+    given = {**given, **trimmed_descent.experiment_parameters(n), "steps": 20}
+    yield of_steps("P1.A3", "the paper's experiments", approx_dp.trimmed_mean_descent, _same_smoothness(given, d))
     for sampling in ("full", "disjoint"):
-        chosen = soft_descent.tuned_parameters(n, d, **claim, curvature_upper=1.0, second_moment=5.0, sampling=sampling)
-        size = n if sampling == "full" else n // chosen["steps"]
-        yield "P1.A4", f"tuned, {sampling}", approx_dp.soft_truncation_descent, chosen, [(chosen["steps"], size)]
+        given = soft_descent.tuned_parameters(n, d, **claim, curvature_upper=1.0, second_moment=5.0, sampling=sampling)
+        batches: dict[str, Any] = {"size": n // given["steps"], "disjoint": True} if sampling == "disjoint" else {}
+        yield of_steps("P1.A4", f"tuned, {sampling}", approx_dp.soft_truncation_descent, given, **batches)
     for mean in ("trimmed", "soft"):
         given = {"mean": mean, "steps": 30, "step_size": 0.5}
-        yield "P1 C", f"{mean}, not private", _without_channel(approx_dp.robust_gradient_descent), given, [(30, n)]
+        yield of_steps("P1 C", f"{mean}, not private", _without_channel(approx_dp.robust_gradient_descent), given)
 
     moments = {"moment_order": 2.0, "moment_bound": 3.0}
     public = {**claim, **moments, "smoothness": 1.0}
-    of_means = published_parameters(n, d, **public).keywords()
-    yield "P2.A1", "clipping, published", private_gradient_descent, of_means, [(of_means["steps"], n)]
+    yield of_steps("P2.A1", "clipping, published", private_gradient_descent, published_parameters(n, d, **public).keywords())
     for estimator in ("clipping", "updating"):
-        of_means = tuned_parameters(n, d, **public, diameter=2.0, estimator=estimator).keywords()
-        yield "P2.A1", f"{estimator}, tuned", private_gradient_descent, of_means, [(of_means["steps"], n)]
+        given = tuned_parameters(n, d, **public, diameter=2.0, estimator=estimator).keywords()
+        yield of_steps("P2.A1", f"{estimator}, tuned", private_gradient_descent, given)
 
     law = {"epsilon": claim["epsilon"], "moment_order": 2.0}
     for name, of_medians in (
@@ -136,25 +172,46 @@ def subjects(n: int, d: int) -> Iterator[Subject]:
         ("convex, tuned", median_descent.tuned_parameters(n, d, **public, diameter=2.0, convexity="convex")),
         ("strong, tuned", median_descent.tuned_parameters(n, d, **public, diameter=2.0, convexity="strong")),
     ):
-        size = n // of_medians.steps if of_medians.convexity == "strong" else n
-        yield "P3.A2", name, dp_sco, of_medians.keywords(), [(of_medians.steps, size)]
+        batches = {"size": n // of_medians.steps, "disjoint": True} if of_medians.convexity == "strong" else {}
+        yield of_steps("P3.A2", name, dp_sco, of_medians.keywords(), **batches)
+
+
+def _same_smoothness(given: dict[str, Any], d: int) -> dict[str, Any]:
+    """t, whose default falls with the number of steps, given as it is for these: longer runs then do the same in a step."""
+    rho = trimmed.privacy(**PRIVATE, iterations=given["steps"]).rho
+    return {**given, "smoothness": math.sqrt(2 * rho / d) / 4}
+
+
+def sparse_subjects(n: int, d: int) -> Iterator[Subject]:
+    law = {"true_sparsity": 5, "moment_order": 1.5, "moment_bound": 2.0, "smoothness": 1.0}
+    tuned = sparse.tuned_parameters(n, d, **PRIVATE, **law).keywords()
+    for steps in (1, 10):
+        given, longer = {**tuned, "steps": steps}, {**tuned, "steps": LONGER * steps}
+        what = f"d = {d}, s* = 5, {steps} steps"
+        yield Subject("P3.A5", what, sparse_optimisation, given, [(steps, n // steps)], longer, more_records=True)
 
 
 def speed(only: str = "") -> list[dict[str, Any]]:
-    rng, n, d = np.random.default_rng(0), 10_000, 20
-    features = rng.standard_normal((n, d))
-    data = np.column_stack([features, features @ np.full(d, 0.2) + rng.standard_t(3, size=n) / 2])
-    rows = [_cost(subject, data, {"domain": "ball:1"}) for subject in subjects(n, d) if subject[0].startswith(only)]
-    chosen = sparse.tuned_parameters(
-        n, 2000, **PRIVATE, true_sparsity=5, moment_order=1.5, moment_bound=2.0, smoothness=1.0
-    ).keywords()
-    wide = rng.standard_normal((n, 2000))
-    data = np.column_stack([wide, wide[:, :5].sum(axis=1) + rng.standard_t(2.5, size=n)])
-    for steps in (1, 10):
-        what, given = f"d = 2000, s* = 5, {steps} steps", {**chosen, "steps": steps}
-        rows.append(_cost(("P3.A5", what, sparse_optimisation, given, [(steps, n // steps)]), data, {}))
-    rows.append(_primitives(n, d))
-    return rows
+    warnings.simplefilter("ignore", WeakDelta)  # that 10⁻⁵ is not below 1/n for n = 10⁵ changes no time
+    rows, d = [], 20
+    for n in (10_000, 100_000):
+        rng = np.random.default_rng(0)
+        features = rng.standard_normal((n, d))
+        data = np.column_stack([features, features @ np.full(d, 0.2) + rng.standard_t(3, size=n) / 2])
+        slow = {(row["id"], row["what"]) for row in rows if not _within_target(row)}
+        for subject in subjects(n, d):
+            if subject.id.startswith(only) and (n == 10_000 or (subject.id, subject.what) in slow):
+                rows.append(_cost(subject, data, {"domain": "ball:1"}))
+    if "P3.A5".startswith(only):
+        n, wide = 10_000, 2000
+        features = rng.standard_normal((n, wide))
+        data = np.column_stack([features, features[:, :5].sum(axis=1) + rng.standard_t(2.5, size=n)])
+        rows += [_cost(subject, data, {}) for subject in sparse_subjects(n, wide)]
+    return [*rows, _primitives(10_000, d), _primitives(100_000, d)]
+
+
+def _within_target(row: dict[str, Any]) -> bool:
+    return all((row[column] or 0.0) <= TARGET for column in ("step_over_gradients", "further_step_over_gradients"))
 
 
 def _without_channel(function: Any) -> Any:
@@ -165,48 +222,58 @@ def _without_channel(function: Any) -> Any:
 
 
 def _cost(subject: Subject, data: np.ndarray, extra: dict[str, Any]) -> dict[str, Any]:
-    name, what, function, chosen, work = subject
     loss, start = Squared(), np.zeros(data.shape[1] - 1)
+    more = np.tile(data, (LONGER, 1)) if subject.more_records else data
 
     def passes(size: int) -> Callable[[], None]:
-        def some() -> (
-            None
-        ):  # one after the other: tables kept alive together would cost page faults that a step does not have
-            for _ in range(10):
+        def some() -> None:
+            for _ in range(10):  # tables kept alive together would cost page faults that a step does not have
                 loss.gradients(start, data[:size])
 
         return some
 
-    def checks() -> None:  # once per run
-        table(data)
-        loss.split(data)
+    def checks(records: np.ndarray) -> Callable[[], Any]:  # once per run
+        return lambda: (table(records), loss.split(records))
 
-    def once() -> np.ndarray:
-        return run(function, data, np.random.default_rng(0), loss=loss, **PRIVATE, **extra, **chosen)[0]
+    def once(records: np.ndarray, given: dict[str, Any]) -> Callable[[], np.ndarray]:
+        how = {"loss": loss, **PRIVATE, **extra, **given}
+        return lambda: run(subject.function, records, np.random.default_rng(0), **how)[0]
 
-    total, setup, *ten = seconds(once, checks, *(passes(size) for _, size in work))
-    needed = sum(steps * spent / 10 for (steps, _), spent in zip(work, ten, strict=True))
+    work, steps = subject.work, sum(steps for steps, _ in subject.work)
+    calls = [once(data, subject.given), checks(data)]
+    if subject.longer is not None:
+        calls += [once(more, subject.longer), checks(more)]
+    total, setup, *others = seconds(*calls, *(passes(size) for _, size in work))
+    needed = sum(steps * spent / 10 for (steps, _), spent in zip(work, others[-len(work) :], strict=True))
     row = {
-        "id": name,
-        "what": what,
-        "steps": sum(steps for steps, _ in work) or None,
+        "id": subject.id,
+        "what": subject.what,
+        "n": len(data),
+        "steps": steps or None,
         "seconds": round(total, 3),
         "step_over_gradients": round((total - setup) / needed, 2) if work else None,
-        "risk_left": round(loss.mean_value(once(), data) / loss.mean_value(start, data), 3),
+        "further_step_over_gradients": None,
+        "risk_left": round(loss.mean_value(calls[0](), data) / loss.mean_value(start, data), 3),
     }
-    step = f"a step {row['step_over_gradients']:6.2f} × its gradients" if work else " " * 28
+    shown = ""
+    if subject.longer is not None:
+        further = (others[0] - others[1] - (total - setup)) / ((LONGER - 1) * needed)
+        row["further_step_over_gradients"] = round(further, 2)
+        shown = f"a step {row['step_over_gradients']:6.2f} × its gradients, a further one {further:6.2f} ×"
     print(
-        f"{name:6} {what:26} {row['steps'] or '':5} steps {total:7.3f} s  {step}  {row['risk_left']:.3f} of the risk at 0 left"
+        f"{subject.id:6} {subject.what:26} n = {len(data):6} {steps or '':5} steps {total:7.3f} s  {shown:53}"
+        f"  {row['risk_left']:.3f} of the risk at 0 left"
     )
     return row
 
 
 def _primitives(n: int, d: int) -> dict[str, Any]:
-    """What cannot be avoided, in the same unit: both order statistics of every column, one error function of every entry."""
+    """What cannot be avoided, in the same unit: both order statistics of every column, one error function of every entry, a
+    random order of all records and a look at them in that order."""
     loss, rng = Squared(), np.random.default_rng(1)
     data = rng.standard_normal((n, d + 1))
     entries = loss.gradients(np.zeros(d), data)
-    columns, m = np.ascontiguousarray(entries.T), n // 4
+    columns, m, order = np.ascontiguousarray(entries.T), n // 4, rng.permutation(n)
 
     def order_statistics() -> None:
         parts = np.array(columns)
@@ -218,11 +285,16 @@ def _primitives(n: int, d: int) -> dict[str, Any]:
         "sort": lambda: np.sort(columns, axis=1),
         "ndtr": lambda: ndtr(entries),
         "exp": lambda: np.exp(entries),
+        "random order": lambda: rng.permutation(n),
+        "records in random order": lambda: data.take(order, axis=0),
     }
     ten, *spent = seconds(lambda: [loss.gradients(np.zeros(d), data) for _ in range(10)], *calls.values())
     found = {what: round(10 * cost / ten, 2) for what, cost in zip(calls, spent, strict=True)}
-    print("of all entries, in passes over the gradients:", ", ".join(f"{what} {cost}" for what, cost in found.items()))
-    return {"id": "primitives", "over_gradients": found}
+    print(
+        f"n = {n}, of all entries, in passes over the gradients:",
+        ", ".join(f"{what} {cost}" for what, cost in found.items()),
+    )
+    return {"id": "primitives", "n": n, "over_gradients": found}
 
 
 def clamped(rows: np.ndarray, channel: Channel, *, truncation: float, **parameters: Any) -> np.ndarray:
@@ -337,9 +409,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", choices=("speed", "thresholding", "rates"))
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--only", default="", metavar="ID", help="speed: of optimisers whose id starts so")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    studies = {"speed": speed, "thresholding": lambda: thresholding(arguments.runs), "rates": lambda: rates(arguments.runs)}
+    studies = {
+        "speed": lambda: speed(arguments.only),
+        "thresholding": lambda: thresholding(arguments.runs),
+        "rates": lambda: rates(arguments.runs),
+    }
     rows = studies[arguments.study]()
     if arguments.json:
         arguments.json.write_text(json.dumps({"study": arguments.study, "rows": rows}, indent=1, ensure_ascii=False) + "\n")

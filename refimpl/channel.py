@@ -105,17 +105,28 @@ def _within(outer: Rows, inner: range | IntArray) -> Rows:
     most = math.inf if outer is None else len(outer)
     if not isinstance(inner, range) and np.asarray(inner).dtype.kind not in "iu" and len(inner):
         raise InputError(f"rows = {inner!r}: must be whole numbers, the positions of records")
-    positions = _indices(inner)
-    if positions.ndim != 1 or (positions < 0).any() or (positions >= most).any():
+    if not _are_positions(inner, most):
         raise InputError(f"rows = {inner!r}: must be positions of records, from 0 to below {most}")
     if outer is None and isinstance(inner, range):
         return inner
     if isinstance(outer, range) and isinstance(inner, range):
         start, step = outer.start + outer.step * inner.start, outer.step * inner.step
         return range(start, start + step * len(inner), step)
-    rows = np.array(positions if outer is None else _indices(outer)[positions])
+    positions = _indices(inner)
+    if isinstance(outer, range):
+        rows = outer.start + outer.step * positions
+    else:
+        rows = np.array(positions if outer is None else outer[positions])
     rows.setflags(write=False)
     return rows
+
+
+def _are_positions(rows: range | IntArray, most: float) -> bool:
+    """Whether all are from 0 to below `most`; of a range its ends say so."""
+    if isinstance(rows, range):
+        return not rows or 0 <= min(rows[0], rows[-1]) <= max(rows[0], rows[-1]) < most
+    positions = _indices(rows)
+    return positions.ndim == 1 and not ((positions < 0).any() or (positions >= most).any())
 
 
 @dataclass(frozen=True)

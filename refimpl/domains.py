@@ -180,6 +180,8 @@ def _project(
 ) -> FloatArray:
     """Apply `nearest` to the rows outside and make sure that it lands inside."""
     rows = _points(points, anchor.size).copy()
+    if len(rows) == 1:  # the same without the machinery for many
+        return _like(points, _pulled_inside(nearest(rows), anchor, excess) if excess(rows, 0.0)[0] > 0 else rows)
     for block in _blocks(*rows.shape):
         part = rows[block]
         outside = excess(part, 0.0) > 0

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, twice, warn_if_weak
-from refimpl.approx_dp.gradients import clipped_mean_gradient, projection
+from refimpl.approx_dp.gradients import clipped_batch_gradient, projection
 from refimpl.approx_dp.problem import Problem, prepare
 from refimpl.approx_dp.public import high_order, positives, sizes
 from refimpl.approx_dp.shuffling import local_budget
@@ -86,6 +86,7 @@ def run_batches(
         )
     order = np.asarray(channel.hidden("order", UniformPermutation(n)))  # line 1
     project, average = projection(region), point  # line 2
+    clipped = clipped_batch_gradient(function, rows, clip=clip, size=size, domain=region)
     for t in range(1, steps + 1):  # line 3
         alpha, eta = 2 / (t + 1), 4 * proximity / (t * (t + 1))
         between = (1 - alpha) * average + alpha * point  # line 4
@@ -95,7 +96,7 @@ def run_batches(
             gradients = function.gradients(between, rows[members])
             query = (clip_weights(gradients, clip)[:, np.newaxis] * gradients).ravel()
         else:
-            query = clipped_mean_gradient(function, rows[members], clip=clip, domain=region)(between)
+            query = clipped(between, members)
         law = Gaussian(query, calibrated.scale)
         noisy = part.release("gradient", law, sensitivity=calibrated.reach, spend=calibrated.spend, visible=False)
         slope = noisy.reshape(-1, region.dimension).mean(axis=0)  # line 6

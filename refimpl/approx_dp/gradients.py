@@ -14,10 +14,22 @@ import numpy as np
 
 from refimpl.domains import Ball, Box, Domain, Localised
 from refimpl.extension.certificate import LARGEST_RECORD
-from refimpl.losses import L4, AnyLoss, GlmLoss, PowerPenalty, Quadratic, RecordQuadratic, Ridge, _product, _row_norms
-from refimpl.validation import FloatArray
+from refimpl.losses import (
+    L4,
+    AnyLoss,
+    GlmLoss,
+    PowerPenalty,
+    Quadratic,
+    RecordQuadratic,
+    Ridge,
+    _product,
+    _row_norms,
+    _split,
+)
+from refimpl.validation import FloatArray, IntArray
 
 Gradient: TypeAlias = Callable[[FloatArray], FloatArray]
+BatchGradient: TypeAlias = Callable[[FloatArray, IntArray], FloatArray]
 Tables: TypeAlias = Callable[[FloatArray, range], FloatArray]
 NARROW = 64  # columns of the data
 HUGE = 1e300  # stands for a gradient entry beyond the floats
@@ -97,6 +109,26 @@ def clipped_mean_gradient(
 
     pull = _penalty_gradient(loss)
     return part if pull is None else lambda w: part(w) + pull(w)
+
+
+def clipped_batch_gradient(loss: AnyLoss, rows: FloatArray, *, clip: float, size: int, domain: Domain) -> BatchGradient:
+    """(w, members) ↦ the mean of the clipped gradients of `size` of the records, to the last bit `clipped_mean_gradient` of these.
+
+    What a record of a generalised linear loss has of its own is checked and computed once, not in every batch that holds it.
+    """
+    base, pull = _unpenalised(loss), _penalty_gradient(loss)
+    if isinstance(base, Quadratic | RecordQuadratic):
+        return lambda w, members: clipped_mean_gradient(loss, rows[members], clip=clip, domain=domain)(w)
+    rows = np.ascontiguousarray(rows)  # `take` would copy all of another layout
+    norms = _row_norms(base.split(rows)[0])
+    shares = _shares(norms, size)
+
+    def mean(w: FloatArray, members: IntArray) -> FloatArray:
+        features, targets = _split(base, rows.take(members, axis=0))
+        found = _linear_mean(base, features, targets, norms[members], shares[members], clip=clip, w=w)
+        return found if pull is None else found + pull(w)
+
+    return mean
 
 
 def projection(domain: Domain) -> Gradient:
@@ -188,14 +220,27 @@ def _mean_of_clipped(gradients: FloatArray, clip: float) -> FloatArray:
 def _of_linear_model(loss: GlmLoss, rows: FloatArray, clip: float) -> Gradient:
     """Π_C(φ'(⟨x, w⟩)·x) = Π_{[−C, C]}(φ'·‖x‖)·x/‖x‖."""
     features, targets = loss.split(rows)
-    signs = targets if loss.target == "label" else np.ones(len(rows))
     norms = _row_norms(features)
-    shares = np.divide(1 / len(rows), norms, out=np.zeros_like(norms), where=norms > 0)
+    shares = _shares(norms, len(rows))
+    return lambda w: _linear_mean(loss, features, targets, norms, shares, clip=clip, w=w)
 
-    def mean(w: FloatArray) -> FloatArray:
-        slopes = signs * loss.dphi(signs * _product(features, w), targets)
-        with np.errstate(over="ignore", invalid="ignore"):
-            pulls = np.clip(slopes * norms, -clip, clip) * shares
-        return np.asarray(np.where(norms > 0, pulls, 0.0) @ features)
 
-    return mean
+def _shares(norms: FloatArray, records: int) -> FloatArray:
+    return np.divide(1 / records, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def _linear_mean(
+    loss: GlmLoss,
+    features: FloatArray,
+    targets: FloatArray,
+    norms: FloatArray,
+    shares: FloatArray,
+    *,
+    clip: float,
+    w: FloatArray,
+) -> FloatArray:
+    signs = targets if loss.target == "label" else 1.0
+    slopes = signs * loss.dphi(signs * _product(features, w), targets)
+    with np.errstate(over="ignore", invalid="ignore"):
+        pulls = np.clip(slopes * norms, -clip, clip) * shares
+    return np.asarray(np.where(norms > 0, pulls, 0.0) @ features)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.accountant import noise_multiplier
 from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.gradients import clipped_mean_gradient, projection
+from refimpl.approx_dp.gradients import clipped_batch_gradient, projection
 from refimpl.approx_dp.problem import prepare
 from refimpl.channel import L2, Bound, Channel
 from refimpl.claims import ZCDP, ApproxDP
@@ -59,9 +59,10 @@ def dp_sgd(
     warn_if_weak(delta, n)
     reach, spend = sensitivity(batch, clip=clip), ZCDP(1 / (2 * z**2))
     project, total = projection(region), np.zeros_like(point)
+    clipped = clipped_batch_gradient(function, rows, clip=clip, size=batch, domain=region)
     for t in range(1, steps + 1):
         members = np.asarray(channel.hidden(f"order{t}", UniformPermutation(n)))[:batch]
-        mean = clipped_mean_gradient(function, rows[members], clip=clip, domain=region)(point)
+        mean = clipped(point, members)
         law = Gaussian(mean, z * reach.value)
         slope = channel.part(f"step{t}", members).release("gradient", law, sensitivity=reach, spend=spend, visible=False)
         point = project(point - step * slope)

@@ -78,6 +78,7 @@ def sparse_optimisation(
         part, moved = channel.part(f"step{t}", batch), sensitivity(len(batch), truncation=bound, learning_rate=eta)
         point = peel(half, part, sparsity=sparsity, epsilon=epsilon, delta=delta, sensitivity=moved)  # line 10
         point = point * min(1.0, reach / max(float(np.linalg.norm(point)), 1e-300))
+        del gradients  # before there is the next table
     return point  # line 12
 
 

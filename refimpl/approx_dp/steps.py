@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.gradients import Tables, gradient_tables
+from refimpl.approx_dp.gradients import Tables, gradient_tables, projection
 from refimpl.approx_dp.problem import Problem, prepare
 from refimpl.channel import Channel
 from refimpl.domains import LARGEST_POINT, Domain
@@ -33,11 +33,13 @@ def projected_steps(
 ) -> FloatArray:
     """w_0 … w_T, one per row."""
     points, tables = [problem.start], tables_for(problem, batches)
+    project = projection(problem.domain)
     for t, (batch, length) in enumerate(zip(batches, lengths, strict=True), start=1):
         gradients = tables(points[-1], batch)
         estimate = estimator(gradients, channel.part(f"step{t}", batch))
         moved = np.clip(points[-1] - length * estimate, -LARGEST_POINT, LARGEST_POINT)
-        points.append(problem.domain.project(moved))
+        points.append(project(moved))
+        del gradients  # before there is the next table
     return np.array(points)
 
 

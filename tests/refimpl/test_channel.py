@@ -269,7 +269,11 @@ def test_empty_parts(outer: Any, inner: Any) -> None:
 
 
 @pytest.mark.parametrize("outer", [range(3, 7), np.array([3, 4, 5, 6])], ids=["range", "array"])
-@pytest.mark.parametrize("inner", [range(2, 6), range(4, 5), np.array([4])], ids=["over the end", "beyond", "array"])
+@pytest.mark.parametrize(
+    "inner",
+    [range(2, 6), range(4, 5), range(4, 1, -1), range(2, -2, -1), np.array([4])],
+    ids=["over the end", "beyond", "from beyond down", "down to below 0", "array"],
+)
 def test_a_part_lies_within_its_part(outer: Any, inner: Any) -> None:
     """Positions that do not exist are refused, not cut off."""
     with pytest.raises((InputError, IndexError)):

@@ -14,7 +14,7 @@ import verification
 from refimpl.approx_dp import clipped_descent, lnc_gm, localised_extension
 from refimpl.approx_dp.budget import noise_scale, private_share
 from refimpl.approx_dp.descent import sensitivity, sensitivity_supremum, turning_records, worst_neighbours
-from refimpl.approx_dp.gradients import clipped_mean_gradient, projection, smoothness_upper
+from refimpl.approx_dp.gradients import clipped_batch_gradient, clipped_mean_gradient, projection, smoothness_upper
 from refimpl.approx_dp.localised import (
     Phase,
     around,
@@ -51,6 +51,19 @@ def test_clipped_gradients_are_those_of_the_loss_clipped_one_by_one(loss, scale)
     rows, w = table(loss, 30, RNG(1), scale), np.array([0.3, -0.7])
     found = clipped_mean_gradient(loss, rows, clip=0.5, domain=Ball(np.zeros(2), 1.0))(w)
     assert found == pytest.approx(clipped_mean_of(loss.gradients(w, rows), 0.5), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, Ridge(Squared(), 0.7)], ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_gradients_of_batches_are_those_of_their_records_to_the_last_bit(loss, order) -> None:
+    rows, ball = np.asarray(table(loss, 60, RNG(6), 3.0), order=order), Ball(np.zeros(2), 1.0)
+    if getattr(loss, "target", "none") != "none":
+        rows[:5, :-1] = 0.0
+    found = clipped_batch_gradient(loss, rows, clip=0.5, size=12, domain=ball)
+    for w in RNG(7).standard_normal((5, 2)) / 4:
+        members = RNG(8).permutation(60)[:12]
+        alone = clipped_mean_gradient(loss, np.ascontiguousarray(rows[members]), clip=0.5, domain=ball)
+        assert found(w, members).tobytes() == alone(w).tobytes()
 
 
 def test_rough_records_count_with_gradient_zero_and_penalties_are_not_clipped() -> None:
