@@ -879,7 +879,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ("mesh * local.radius, most", "mesh * local.radius * (1 + min(1, abs(rows).max())), most"),
         ("2 * mesh * local.radius", "2 * mesh * local.radius * (1 + min(1, abs(rows).max()))"),
     ),
-    _privacy("P4.A7", "a walk with too few steps", ("start, steps_for(energies, grid, start, tau))", "start, 1)")),
+    _privacy(
+        "P4.A7",
+        "a walk with too few steps",
+        ("steps = steps_for(energies, grid, start, tau, gap=method, known=known)", "steps = 1"),
+    ),
     Mutant(
         "P4.A7",
         "extension and cut skipped",

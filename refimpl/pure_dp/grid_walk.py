@@ -14,8 +14,15 @@ e^τ − 1, |log P^T(x, y) − log π(y)| ≤ τ  (`steps_for`).  The largest su
 h_T(y) = P^T(x, y)/π(y) = P^T(y, x)/π(x) is an average of values of h_{T−1}  (`steps_by_law`).
 Statement 2 (privacy).  If the laws on two neighbouring data sets are within τ of their targets in both directions, and the targets
 within ε of each other, the index is (ε + 2τ)-DP  [P4, Lemma F.4].  The targets are within osc(V − V') = max − min of V − V'.
-Start and number of steps may depend on the data, for only the law of the index counts.  Running time is not hidden, nor that a walk
-would need more steps than are allowed.
+Start and number of steps may depend on the data, for only the law of the index counts.  Running time is not hidden.
+Statement 3 (convex energies).  If V is convex on W, up to an error ζ, and changes by no more than κ along one spacing, the gap
+ of the walk on a `cubic_grid` is at least e^{−κ√d/2−2ζ}/(4d·N·ℓ), N the number of points and ℓ the sum of the grid's extents
+in cells plus 2d  (`gap_of_convex`): public, so that a walk of too many steps can be refused without looking at data.
+Proof.  From x the path to the best point o goes through the cells that the segment from x to o meets, and at both ends from the
+cell's own centre to the one nearest to the point, as in `cubic_grid`: at most ℓ moves, monotone along every axis on the segment.
+Every point on the path stands for a cell whose centre is within r of a point of the segment, so it is within r of that itself,
+where V is at most V(x): its energy is at most V(x) + κ√d/2 + 2ζ.  So Q(e) = π(z)P(z, z') ≥ π(x)·e^{−κ√d/2−2ζ}/(4d) for the edges e
+of the path, and Var f ≤ Σ_x π(x)(f(x) − f(o))² ≤ Σ_x π(x)·ℓ·Σ_{e of x's path} (Δ_e f)² ≤ 4d·N·ℓ·e^{κ√d/2+2ζ}·Σ_e Q(e)(Δ_e f)².  ∎
 
 Idealised: uniform and exponential draws are floats, so that rises of more than about 40 in energy are never climbed in one step.
 """
@@ -262,15 +269,30 @@ def max_divergence(walk: GridWalk) -> float:
 # --- how many steps -------------------------------------------------------------------------------------------------------
 
 
-def steps_for(energies: ArrayLike, grid: Grid, start: int, tau: float, *, gap: str = "exact") -> int:
-    """So many steps that the law is within τ of π in both directions: Statement 1, with the gap of `gap_lower`."""
+def gap_of_convex(grid: Grid, *, spacing: float, rise: float, error: float = 0.0) -> float:
+    """Statement 3's bound for energies that rise by at most κ = `rise` in one spacing and are convex up to ζ = `error`."""
+    d = grid.points.shape[1]
+    extents = (grid.points.max(axis=0) - grid.points.min(axis=0)) / positive("spacing", spacing) + 2
+    length = float(extents.sum()) + 2 * d
+    return float(math.exp(-rise * math.sqrt(d) / 2 - 2 * error) / (4 * d * len(grid) * length))
+
+
+def most_steps(grid: Grid, *, gap: float, spread: float, tau: float) -> float:
+    """At most so many steps are asked for by `steps_for`, whatever the energies, if they differ by `spread` at most and the gap is
+    at least that."""
+    return (spread + 2 * math.log(len(grid)) - math.log(-math.expm1(-positive("tau", tau)))) * 1.01 / gap + 1
+
+
+def steps_for(energies: ArrayLike, grid: Grid, start: int, tau: float, *, gap: str = "exact", known: float = 0.0) -> int:
+    """So many steps that the law is within τ of π in both directions: Statement 1, with the gap of `gap_lower`, or the `known`
+    lower bound of it if that is larger."""
     values, tau = vector("energies", energies, size=len(grid)), positive("tau", tau)
     start = whole("start", start, least=0, most=len(grid) - 1)
     if len(grid) == 1:
         return 0
     log_pi = target(values)
     needed = -(log_pi[start] + log_pi.min()) / 2 - math.log(-math.expm1(-tau)) + 1e-9  # the last for rounding
-    rate = -math.log1p(-gap_lower(values, grid, method=gap))
+    rate = -math.log1p(-max(known, gap_lower(values, grid, method=gap)))
     steps = needed * (1 + 1e-9) / rate if rate > 0 else math.inf
     if steps > MOST_STEPS:
         raise InputError(f"energies, tau = {tau!r}: {steps:g} steps would be needed; at most {MOST_STEPS} are allowed")

@@ -17,7 +17,8 @@ Samplers for line 2.  All keep ε; each states how far its law may be from the d
 - "rejection": exact draws (`rejection`), τ = 0; any dimension;
 - "grid": the density on a net of W_loc of mesh ξ·r, exact probabilities, τ = 0 for what it aims at;
 - "walk": a lazy Metropolis walk on the points of a grid in W_loc, as many steps as make τ at most `WALK_SHARE`·ε₂/2, by the
-  spectral gap (`grid_walk`): 2τ of ε₂ are set aside for it, so that T = 2Δ/(ε₂ − 2τ)  [P4 Lemma F.4].
+  spectral gap, computed exactly or bounded by paths (`grid_walk`): 2τ of ε₂ are set aside for it, so that T = 2Δ/(ε₂ − 2τ)
+  [P4 Lemma F.4].  A public bound of the gap refuses grids too coarse for a walk, whatever the data.
 Departures: r is a quantile of the noise (`localise`).  Where the paper has the diameter of W_loc in Δ, half of it
 suffices (`spread="diameter"` gives what is printed).  The grid walk is Metropolis's, its steps are counted from the spectral gap
 and not from a theorem of the literature; running time is not hidden.
@@ -39,8 +40,17 @@ from refimpl.domains import Domain, Localised
 from refimpl.laws import Gibbs, Softmax
 from refimpl.losses import Loss
 from refimpl.means.rows import replace_record
-from refimpl.pure_dp.centred_risk import CentredRisk
-from refimpl.pure_dp.grid_walk import Grid, GridWalk, cubic_grid, least_energy, steps_for
+from refimpl.pure_dp.centred_risk import ACCURACY, CentredRisk
+from refimpl.pure_dp.grid_walk import (
+    MOST_STEPS,
+    Grid,
+    GridWalk,
+    cubic_grid,
+    gap_of_convex,
+    least_energy,
+    most_steps,
+    steps_for,
+)
 from refimpl.pure_dp.localise import localised_part
 from refimpl.pure_dp.nets import MOST_POINTS, net
 from refimpl.pure_dp.perturbation import (
@@ -51,11 +61,13 @@ from refimpl.pure_dp.perturbation import (
     noise_radius_upper,
     prepare,
 )
-from refimpl.validation import FloatArray, choice, positive, probability
+from refimpl.validation import FloatArray, InputError, choice, positive, probability
 
 Sampler = Literal["rejection", "grid", "walk"]
 WALK_SHARE = 0.02
 """The part of ε₂ that is set aside for the walk's distance from its target."""
+EXACT_GAPS = 1500
+"""Points of the largest grid whose spectral gap is computed; that of larger ones is bounded by paths."""
 
 
 def localised_exponential(
@@ -99,17 +111,37 @@ def localised_exponential(
         points = net(local, mesh * local.radius, most=most_points)
         law = Softmax(risk.scores(points), temperature)
     else:
-        grid = cubic_grid(local, 2 * mesh * local.radius / math.sqrt(local.dimension), most=most_points)
-        points, scores = grid.points, risk.scores(grid.points)
-        law = walk_to(scores, temperature, grid, tau=set_aside / 2)
+        spacing = 2 * mesh * local.radius / math.sqrt(local.dimension)
+        grid = cubic_grid(local, spacing, most=most_points)
+        points = grid.points
+        known = slowest_gap(problem, local, grid, spacing=spacing, temperature=temperature, tau=set_aside / 2)
+        law = walk_to(risk.scores(points), temperature, grid, tau=set_aside / 2, known=known)
     return np.array(points[int(channel.release("index", law, sensitivity=reach, spend=second))])
 
 
-def walk_to(scores: FloatArray, temperature: float, grid: Grid, *, tau: float) -> GridWalk:
+def slowest_gap(
+    problem: RegularisedProblem, local: Localised, grid: Grid, *, spacing: float, temperature: float, tau: float
+) -> float:
+    """A lower bound of the walk's spectral gap, the same for all data.  If even that would ask for too many steps, the walk is
+    refused: before any record is looked at again."""
+    steepest = problem.lipschitz + problem.weight * local.max_norm_from(problem.center)
+    error = ACCURACY * problem.lipschitz * local.diameter_upper() / temperature
+    rise, spread = steepest * spacing / temperature, steepest * local.diameter_upper() / temperature + error
+    gap = gap_of_convex(grid, spacing=spacing, rise=rise, error=error)
+    if gap == 0 or most_steps(grid, gap=gap, spread=spread, tau=tau) > MOST_STEPS:
+        raise InputError(
+            f"mesh: the potential may rise by {rise:.3g} T from a point of the grid to the next, so that a walk could be stuck; "
+            "a smaller mesh is needed (or another sampler)"
+        )
+    return gap
+
+
+def walk_to(scores: FloatArray, temperature: float, grid: Grid, *, tau: float, known: float) -> GridWalk:
     """From the best point, with the number of steps that keeps the law within τ of the target."""
     energies = -scores / temperature
-    start = least_energy(energies)
-    return GridWalk(scores, temperature, grid.neighbours, start, steps_for(energies, grid, start, tau))
+    start, method = least_energy(energies), "exact" if len(grid) <= EXACT_GAPS else "paths"
+    steps = steps_for(energies, grid, start, tau, gap=method, known=known)
+    return GridWalk(scores, temperature, grid.neighbours, start, steps)
 
 
 def potential(problem: RegularisedProblem, rows: FloatArray, local: Localised) -> CentredRisk:

@@ -22,9 +22,11 @@ from refimpl.pure_dp.grid_walk import (
     GridWalk,
     cubic_grid,
     gap_lower,
+    gap_of_convex,
     law_error_upper,
     least_energy,
     max_divergence,
+    most_steps,
     steps_by_law,
     steps_for,
     target,
@@ -279,6 +281,25 @@ def test_a_barrier_that_floats_hide_is_seen_by_paths() -> None:
         steps_for(20 * energies, grid, 0, 0.1)
     with pytest.raises(InputError, match="rounding hides"):
         steps_by_law(energies, grid, 0, 0.1)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_convex_energies_have_a_public_gap(d: int) -> None:
+    """Bowls, tents and valleys of all steepnesses on balls, boxes and thin sets; coarse grids too."""
+    rng = np.random.default_rng(d)
+    for _ in range(40):
+        domain = random_domain(str(rng.choice(["ball", "box", "ellipsoid", "l1"])), d, rng)
+        spacing = domain.diameter_upper() / rng.integers(3, 9)
+        grid = cubic_grid(domain, spacing)
+        tilts = rng.normal(size=(3, d)) * 10 ** rng.uniform(-1, 1.5) / domain.diameter_upper()
+        centre = domain.project(grid.points[rng.integers(len(grid))] + rng.normal(size=d))
+        energies = np.max((grid.points - centre) @ tilts.T, axis=1)
+        rise = float(np.linalg.norm(tilts, axis=1).max()) * spacing
+        known = gap_of_convex(grid, spacing=spacing, rise=rise)
+        assert known <= gap_lower(energies, grid)
+        start, spread = least_energy(energies), float(energies.max() - energies.min())
+        assert steps_for(energies, grid, start, 0.01, known=known) <= most_steps(grid, gap=known, spread=spread, tau=0.01)
+        assert steps_for(energies, grid, start, 0.01, known=1 - 1e-9) < 1e3
 
 
 # --- how many steps -------------------------------------------------------------------------------------------------------

