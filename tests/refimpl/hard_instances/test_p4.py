@@ -47,7 +47,7 @@ def test_records_have_the_mean_and_moment_that_are_said() -> None:
 )
 def test_excess_is_that_of_affine_losses_and_small_ones_tell_the_member(family: PackingFamily | SignFamily) -> None:
     """On a fine grid of the ball no point has an excess below the threshold for two members."""
-    angles, radii = np.meshgrid(np.linspace(0, 2 * np.pi, 400), np.linspace(0, 1.5, 60))
+    angles, radii = np.meshgrid(np.linspace(0, 2 * np.pi, 200), np.linspace(0, 1.5, 30))
     points = np.column_stack([(radii * np.cos(angles)).ravel(), (radii * np.sin(angles)).ravel()])
     below = np.zeros(len(points))
     for member in range(family.members):
