@@ -9,7 +9,7 @@ the test is Hoeffding's of 1963, for values between 0 and the worst of the set.
 Above stands the algorithm's own bound, which holds with the same probability 1 − ζ (a bound of the mean, divided by ζ, does): more
 than ζ of the runs beyond it, more than chance explains, is `violated` as well.  Where a theorem has no constants, its rate through
 the upper end of what was measured at a quarter of the records stands in its place: `fitted`, and an interval above it is
-`inconclusive`, for where the noise fills the set at both sizes the error cannot follow the rate.
+`inconclusive`: most parameters here are tuned ones, for which the theorem does not speak.
 
 All tests of one table together call a true bound violated with probability at most `FALSE_ALARM`.  Intervals are 95 % ones.
 """

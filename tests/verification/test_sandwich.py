@@ -196,6 +196,16 @@ def test_the_family_of_signs_is_judged_by_its_mean() -> None:
     assert bound.lower < family.excess(np.zeros(2), 1)
 
 
+def test_members_take_turns_so_that_knowing_one_does_not_help() -> None:
+    """A constant that is right for the first of six members fails for five sixths of the runs."""
+    pair = _pair("P2.A2")
+    trial = pair.at(pair.n)
+    constant = replace(trial, mechanism=lambda data, channel, **_: trial.family.mean(0))  # noqa: ARG005
+    row = measure(replace(pair, at=lambda n: constant), runs=20, seed=0)  # noqa: ARG005
+    assert (row.runs, row.verdict) == (24, "consistent")
+    assert row.share == pytest.approx(5 / 6)
+
+
 def test_seeds_are_keyed_by_pair_and_run() -> None:
     pair = _pair("P3.A1")
     trial = pair.at(200)
