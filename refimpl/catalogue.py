@@ -678,7 +678,13 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "none",
         function="refimpl.pure_dp.impossibility.hidden_pair",
     ),
-    Algorithm("P4.G", "hard instances of the lower bounds", "P4 Appendix G", "none"),
+    Algorithm(
+        "P4.G",
+        "hard instances of the lower bounds",
+        "P4 Appendix G; P0 Theorems 4, 5; P3 Theorems 2, 8, 9, 11",
+        "none",
+        function="refimpl.hard_instances.spike_failure_lower",
+    ),
 )
 
 

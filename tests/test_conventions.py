@@ -27,14 +27,14 @@ DRAWS = {
     "rvs",
 }
 # Laws of noise; laws of data for experiments; directions of a search on values that are private already.
-MAY_DRAW = {"laws.py", "rejection.py", "grid_walk.py", "problems.py", "hard_instances.py", "distance_program.py"}
+MAY_DRAW = {"laws.py", "rejection.py", "grid_walk.py", "problems.py", "hard_instances", "distance_program.py"}
 
 
 @pytest.mark.parametrize(
     "path", [p for p in SOURCES if p.is_relative_to(ROOT / "refimpl")], ids=lambda p: str(p.relative_to(ROOT))
 )
 def test_no_algorithm_draws_noise_outside_the_channel(path: Path) -> None:
-    if path.name in MAY_DRAW:
+    if {path.name, path.parent.name} & MAY_DRAW:
         return
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in DRAWS:

@@ -187,6 +187,14 @@ def do_sweep(arguments: argparse.Namespace) -> int:
     return code
 
 
+def do_sandwich(arguments: argparse.Namespace) -> int:
+    from verification.sandwich import run_sandwich
+
+    code, value, text = run_sandwich(arguments)
+    emit(arguments, value, text)
+    return code
+
+
 def do_solve(arguments: argparse.Namespace) -> int:
     from refimpl.validation import InputError
     from verification.solve import solve, weights_document
@@ -400,6 +408,18 @@ def parser() -> argparse.ArgumentParser:
     sweep.add_argument("--runs", type=int, help="runs at each value")
     sweep.add_argument("--printed", action="store_true", help="the rate as printed, where another one follows")
     sweep.add_argument("--plot", metavar="FILE", help="a picture: .svg, .png or .pdf")
+    sandwich = command(
+        "sandwich",
+        do_sandwich,
+        "algorithms on the hard instances of the lower bounds: measured error between the lower and their own upper bounds",
+        "tailproof sandwich --runs 200 --plot sandwich.svg\n"
+        "         tailproof sandwich --only P4.S1 P3.A1             (algorithms)\n"
+        "         tailproof sandwich --only 'P0 Thm 4'              (instances whose name has this text)\n\n"
+        "Exit 1 when an algorithm is better than its privacy allows, or worse than its own bound.",
+    )
+    sandwich.add_argument("--runs", type=int, default=60, help="of every pair (default 60); rounded up to all members alike")
+    sandwich.add_argument("--only", nargs="+", metavar="TEXT", help="these algorithms, or instances with this text, only")
+    sandwich.add_argument("--plot", metavar="FILE", help="a picture: .svg, .png or .pdf")
     calibrate = command(
         "calibrate",
         do_calibrate,

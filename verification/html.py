@@ -7,7 +7,7 @@ import html
 import json
 from typing import Any
 
-from verification import sweep_runs
+from verification import sandwich, sweep_runs
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --bad: #c62828; --good: #2e7d32; --open: #b26a00; }
@@ -109,6 +109,20 @@ def _sweep_section(results: list[dict[str, Any]]) -> str:
     )
 
 
+def _sandwich_section(rows: list[dict[str, Any]]) -> str:
+    if not rows:
+        return ""
+    return (
+        "<h2>Between lower and upper bounds</h2><p>Algorithms on the hard instances of the lower bounds, members taking turns. A "
+        "private algorithm cannot have a smaller error than the lower bound says: if one does, its claim or the bound is wrong. "
+        "“Failures” are runs whose error reaches the lower bound, beside the share that privacy makes unavoidable. Explicit upper "
+        "bounds hold with the same probability; fitted ones are a theorem's rate through what was measured at a quarter of the "
+        f"records. All tests together raise a false alarm with probability at most {sandwich.FALSE_ALARM:g}.</p>"
+        + _picture(sandwich.plot(rows), "lower bounds, measured intervals and upper bounds")
+        + grid(sandwich.HEADER, [[text(cell) for cell in sandwich.cells(row)] for row in rows])
+    )
+
+
 def _agreement_section(checked: list[dict[str, Any]], differing: list[list[str]]) -> str:
     if not checked:
         return ""
@@ -197,6 +211,7 @@ def page(report: dict[str, Any], claims: str = "") -> str:
         grid(["algorithm", "mutant", "reason"], left_out),
         _second_stage_section(report["second_stage"]),
         _sweep_section(report["sweeps"]),
+        _sandwich_section(report["sandwich"]),
         "<h2>Explicit-constant statements</h2><p>Largest measured / bound over the cases tried.</p>",
         grid(["id", "place", "status", "ratio", "cases", "what"], statements),
         "<h2>Comparisons of rates</h2><p>What the papers say of their rates, each decided with a certificate or a path.</p>",

@@ -15,9 +15,12 @@ from tqdm import tqdm
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
 from refimpl.catalogue import algorithm
-from verification import html, mutants, paper_check, published_claims, second_stage, statements, sweep_runs
+from verification import html, mutants, paper_check, published_claims, sandwich, second_stage, statements, sweep_runs
 from verification.check import FULL, QUICK, Effort, MutantResult, honest_findings, implemented, judge_mutant
 from verification.report import Finding, number, plain, table
+from verification.sandwich_pairs import PAIRS
+
+SANDWICH_RUNS = 200
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ def tasks(only: list[str] | None, effort: Effort) -> list[Task]:
         work += [Task("paper", paper, name) for paper in paper_check.PAPERS for name in about]
         work += [Task("statement", trial.id, trial.reading) for trial in statements.TRIALS]
         work += [Task("sweep", *names) for names in sweep_runs.names(full=effort == FULL)]
+        work += [Task("sandwich", pair.name) for pair in PAIRS if effort == FULL]
         work.append(Task("study", "second stage"))
         work.append(Task("errata", "errata"))
     return work
@@ -57,6 +61,9 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
         result = statements.run(next(t for t in statements.TRIALS if (t.id, t.reading) == (task.name, task.detail)))
     elif task.kind == "sweep":
         result = sweep_runs.perform(task.name, task.detail, seed, full=effort == FULL)
+    elif task.kind == "sandwich":
+        pair = next(pair for pair in PAIRS if pair.name == task.name)
+        result = sandwich.measure(pair, runs=SANDWICH_RUNS, seed=seed).to_json()
     elif task.kind == "study":
         result = second_stage.study(seed, runs=effort.runs // 5 if effort == QUICK else effort.runs // 10)
     elif task.kind == "paper":
@@ -99,6 +106,7 @@ def build_report(
             papers[task.detail] += result
     found = [entry for task, result, _ in outcomes if task.kind == "errata" for entry in result]
     swept = [result for task, result, _ in outcomes if task.kind == "sweep"]
+    between = [result for task, result, _ in outcomes if task.kind == "sandwich"]
     studied = next((result for task, result, _ in outcomes if task.kind == "study"), None)
     chosen = {entry.id for entry in implemented(only)}
     report: dict[str, Any] = {
@@ -109,6 +117,7 @@ def build_report(
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
         "second_stage": studied,
         "sweeps": plain(swept),
+        "sandwich": between,
         "statements": checked,
         "agreements": papers["statements"],
         "comparisons": papers["comparisons"],
@@ -122,6 +131,7 @@ def build_report(
     report["failures"] += paper_check.failures(papers)
     report["failures"] += second_stage.failures(studied) if studied else []
     report["failures"] += sweep_runs.failures(swept)
+    report["failures"] += sandwich.failures(between)
     report["summary"] = _summary(report)
     seconds = {" ".join(filter(None, (task.kind, task.name, task.detail))): spent for task, _, spent in outcomes}
     return report, seconds
@@ -189,6 +199,8 @@ def _summary(report: dict[str, Any]) -> str:
             )
         grows = sum(r["verdict"] in ("grows", "saturated") for r in report["sweeps"])
         parts.append(f"sweeps: {len(report['sweeps'])}, of which {grows} grow or say nothing, each with its reason")
+        if report["sandwich"]:
+            parts.append(f"pairs between lower and upper bounds: {len(report['sandwich'])}")
         parts.append(f"errata re-checked: {len(report['errata'])}")
     parts.append("nothing unexpected" if not report["failures"] else f"{len(report['failures'])} FAILURES")
     return "; ".join(parts)

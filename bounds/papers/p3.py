@@ -1185,8 +1185,9 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "ε-DP Fano: risk ≥ max{α/2(1 − (nβ + log 2)/log M), 0.4α min{1, M/e^{10εnγ}}} over M laws α apart, KL ≤ β, TV ≤ γ.",
         "Appendix A (3)",
-        assumptions=("Φ the identity: false for steep Φ, e.g. x⁴",),
+        assumptions=("Φ the identity: false for steep Φ, e.g. x²",),
         explicit=private_fano_lower,
+        errata=("P3.Lem14",),
     ),
     Statement(
         "P3.L15",

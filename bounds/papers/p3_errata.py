@@ -305,6 +305,12 @@ def _code_gap(*, d: int, multiple: float) -> Gap:
     return multiple * math.sqrt(d / 2), math.sqrt(d)
 
 
+def _private_fano_gap(*, power: float) -> Gap:
+    """Lemma 14 for two equal laws, two points at distance 1 and Φ(t) = t^power, against the risk of the point halfway."""
+    bound = p3.private_fano_lower(separation=1.0, log_packing=math.log(2), n=1, distance=0.0, epsilon=1.0)
+    return bound, math.pow(0.5, power)
+
+
 def _sphere_gap(*, norm: float) -> Gap:
     """√2 against the largest least distance of three points of that norm, an equilateral triangle's."""
     return math.sqrt(2), math.sqrt(3) * norm
@@ -809,6 +815,16 @@ def _lower_bounds() -> tuple[Erratum, ...]:
             epsilon=0.1,
             delta=1e-6,
             share=0.25,
+        ),
+        erratum(
+            "P3.Lem14",
+            "Lemma 14, proof of Theorem 9",
+            "constant",
+            "0.4α min{1, M/e^{10εnγ}} for every non-decreasing Φ, used for ‖w − μ̄_θ‖² in the proof of Theorem 9",
+            "For Φ(t) = t² and two equal laws the point halfway has risk α/4.  True is Φ(½Φ⁻¹(α))·0.9(M−1)/(M−1 + e^{10εnγ}); only "
+            "constants change.",
+            _private_fano_gap,
+            power=2.0,
         ),
         erratum(
             "P3.Lem21.separation",

@@ -59,6 +59,7 @@ def test_the_report_has_both_tables() -> None:
         "comparisons",
         "errata",
         "sweeps",
+        "sandwich",
         "published_claims",
     )
     empty: dict[str, object] = {part: [] for part in parts}

@@ -60,6 +60,7 @@ HARMLESS: list[tuple[Callable[..., Gap], dict[str, Any]]] = [
     (module._sparse_delta_gap, LARGE_DELTA | {"sparsity": 2, "factor": 1e-3}),
     (module._gradient_moment_gap, {"position": 0.0, "moment": 0.01, "mass": 0.001, "v": 1.0}),
     (module._stationary_gap, {"moment": 1.0, "mass": 0.01, "v": 1.0, "d": 2, "curvature": 0.1}),
+    (module._private_fano_gap, {"power": 1.0}),
     (module._code_gap, {"d": 8, "multiple": 0.5}),
     (module._sphere_gap, {"norm": 1.0}),
     (module._packing_gap, {"log_d": 10.0, "factor": 0.01}),

@@ -1,0 +1,368 @@
+"""`tailproof sandwich`: algorithms on the hard instances, between the lower bounds and their own upper bounds.
+
+A lower bound says: averaged over the members of a family, an algorithm that is private as claimed has an excess of `threshold` or
+more with probability at least ζ; in other words its (1 − ζ)-quantile is not below the threshold.  Members take turns, so that the
+runs' failures have the mean that the bound speaks of; by Hoeffding's theorem of 1956 too few of them are no likelier than if all
+had the chance ζ.  If they are too few, the claim or the bound is wrong: `violated`.  For a family with a bound of the mean excess
+the test is Hoeffding's of 1963, for values between 0 and the worst of the set.
+
+Above stands the algorithm's own bound, which holds with the same probability 1 − ζ (a bound of the mean, divided by ζ, does): more
+than ζ of the runs beyond it, more than chance explains, is `violated` as well.  Where a theorem has no constants, its rate through
+the upper end of what was measured at a quarter of the records stands in its place: `fitted`, and an interval above it is
+`inconclusive`: most parameters here are tuned ones, for which the theorem does not speak.
+
+All tests of one table together call a true bound violated with probability at most `FALSE_ALARM`.  Intervals are 95 % ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import math
+import sys
+import warnings
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.optimize import brentq
+from scipy.stats import binom
+from tqdm import tqdm
+
+from refimpl.channel import Mechanism, run
+from refimpl.claims import Claim
+from refimpl.validation import FloatArray, InputError, whole
+from verification.report import number, plain, table
+
+Json: TypeAlias = dict[str, Any]
+Verdict: TypeAlias = Literal["consistent", "violated", "inconclusive"]
+Kind: TypeAlias = Literal["explicit", "fitted", "none"]
+
+FALSE_ALARM = 1e-6
+TESTS = 200
+"""At least as many as a table has: each is allowed FALSE_ALARM/TESTS."""
+_TIE = 1 - 1e-9
+"""An excess that is the threshold but for rounding counts as a failure."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An algorithm made ready for n records of a family."""
+
+    family: Any
+    claim: Claim
+    mechanism: Mechanism
+    parameters: dict[str, Any]
+    upper: float | None = None  # of the (1 − ζ)-quantile, or of the mean
+    rate: float | None = None  # of an upper bound without constants
+    read: Callable[[Any], FloatArray] = np.atleast_1d  # the point among what is published
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An algorithm and a family; `at` makes both ready for n records."""
+
+    algorithm: str
+    instance: str
+    at: Callable[[int], Trial]
+    n: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.algorithm} on {self.instance}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`measured` is the statistic that both bounds speak of, with its 95 % interval."""
+
+    algorithm: str
+    instance: str
+    claim: str
+    n: int
+    runs: int
+    statistic: str
+    lower: float
+    measured: float
+    interval: tuple[float, float]
+    upper: float | None
+    upper_is: Kind
+    share: float | None  # of runs that fail, beside ζ
+    share_lower: float | None
+    chance: float  # of results as far below the lower bound, if it is true
+    verdict: Verdict
+    detail: str
+    seed: int
+
+    def to_json(self) -> Json:
+        result: Json = plain(asdict(self))
+        return result
+
+
+# ---------------------------------------------------------------------------------------------------------------- measurements
+
+
+def excesses(pair: Pair, trial: Trial, n: int, *, runs: int, seed: int) -> FloatArray:
+    """Of every run; the seed depends on the pair, the size and the run alone."""
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=UserWarning)  # unproved claims, δ ≥ 1/n: what is measured here is risk
+        for index in range(runs):
+            rng = np.random.default_rng([seed, zlib.crc32(pair.name.encode()), n, index])
+            member = index % trial.family.members
+            output, _ = run(trial.mechanism, trial.family.sample(rng, n, member), rng, **trial.parameters)
+            found.append(trial.family.excess(trial.read(output), member))
+    return np.array(found)
+
+
+def measure(pair: Pair, *, runs: int, seed: int) -> Row:
+    """One row; `runs` is rounded up, so that every member has as many."""
+    trial = pair.at(pair.n)
+    runs = -(-runs // trial.family.members) * trial.family.members
+    found, statistic = excesses(pair, trial, pair.n, runs=runs, seed=seed), statistic_of(trial, pair.n)
+    upper, kind = _upper(pair, trial, runs, seed)
+    below = statistic.chance_below(found)
+    interval = statistic.interval(found, 0.05)
+    verdict: Verdict = "consistent"
+    detail = ""
+    if below <= FALSE_ALARM / TESTS:
+        verdict, detail = "violated", f"below the lower bound: the claim {trial.claim} or the bound is wrong"
+    elif upper is not None and kind == "explicit" and statistic.chance_above(found, upper) <= FALSE_ALARM / TESTS:
+        verdict, detail = "violated", "above its bound"
+    elif upper is not None and kind == "fitted" and interval[0] > upper:
+        verdict, detail = "inconclusive", "above its fitted rate"
+    return Row(
+        algorithm=pair.algorithm,
+        instance=pair.instance,
+        claim=str(trial.claim),
+        n=pair.n,
+        runs=runs,
+        statistic=statistic.name,
+        lower=statistic.lower,
+        measured=statistic.value(found),
+        interval=interval,
+        upper=upper,
+        upper_is=kind,
+        share=statistic.share(found),
+        share_lower=statistic.share_lower,
+        chance=below,
+        verdict=verdict,
+        detail=detail,
+        seed=seed,
+    )
+
+
+def _upper(pair: Pair, trial: Trial, runs: int, seed: int) -> tuple[float | None, Kind]:
+    if trial.upper is not None:
+        return trial.upper, "explicit"
+    if trial.rate is None:
+        return None, "none"
+    size = pair.n // 4
+    less = pair.at(size)
+    assert less.rate is not None
+    before = statistic_of(less, size).interval(excesses(pair, less, size, runs=runs, seed=seed), 0.05)
+    return before[1] * trial.rate / less.rate, "fitted"
+
+
+@dataclass(frozen=True)
+class _Quantile:
+    """The largest t that a share of ζ of the runs reaches, against the threshold."""
+
+    lower: float
+    share_lower: float  # ζ
+
+    @property
+    def name(self) -> str:
+        return f"{1 - self.share_lower:.2f}-quantile"
+
+    def value(self, found: FloatArray) -> float:
+        return float(np.sort(found)[::-1][max(0, math.ceil(self.share_lower * len(found) - 1e-9) - 1)])
+
+    def interval(self, found: FloatArray, level: float) -> tuple[float, float]:
+        """By order statistics: how many runs reach the true value is binomial."""
+        falling, runs = np.sort(found)[::-1], len(found)
+        few, many = (int(binom.ppf(side, runs, self.share_lower)) for side in (level / 2, 1 - level / 2))
+        return float(falling[min(many, runs - 1)]), float(falling[max(few - 1, 0)])
+
+    def share(self, found: FloatArray) -> float:
+        return float(np.mean(found >= self.lower * _TIE))
+
+    def chance_below(self, found: FloatArray) -> float:
+        return float(binom.cdf(np.sum(found >= self.lower * _TIE), len(found), self.share_lower))
+
+    def chance_above(self, found: FloatArray, upper: float) -> float:
+        return float(binom.sf(np.sum(found > upper) - 1, len(found), self.share_lower))
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean, against the bound of the mean; values lie between 0 and `most`, the worst of the set.  By Hoeffding's inequality of
+    1963, P(mean ≤ m) ≤ e^{−runs·kl(m, true mean)} for m below the true mean, both as shares of `most`, and likewise above."""
+
+    lower: float
+    most: float
+    name: str = "mean"
+    share_lower: None = None
+
+    def value(self, found: FloatArray) -> float:
+        return float(found.mean())
+
+    def share(self, found: FloatArray) -> None:  # noqa: ARG002
+        return None
+
+    def interval(self, found: FloatArray, level: float) -> tuple[float, float]:
+        m, reach = self._part(found), math.log(2 / level) / len(found)
+        low = brentq(lambda q: _kl(m, q) - reach, 1e-300, m) if _kl(m, 1e-300) > reach else 0.0
+        high = brentq(lambda q: _kl(m, q) - reach, m, 1 - 1e-15)
+        return low * self.most, high * self.most
+
+    def chance_below(self, found: FloatArray) -> float:
+        m, bound = self._part(found), self.lower / self.most
+        return math.exp(-len(found) * _kl(m, bound)) if m < bound else 1.0
+
+    def chance_above(self, found: FloatArray, upper: float) -> float:
+        m, bound = self._part(found), upper / self.most
+        return math.exp(-len(found) * _kl(m, bound)) if m > bound else 1.0
+
+    def _part(self, found: FloatArray) -> float:
+        return float(found.mean()) / self.most
+
+
+def statistic_of(trial: Trial, n: int) -> _Quantile | _Mean:
+    family = trial.family
+    if hasattr(family, "failure_lower"):
+        return _Quantile(family.threshold, family.failure_lower(n, trial.claim))
+    worst = -family.domain.radius * family.mean(0) / np.linalg.norm(family.mean(0))
+    return _Mean(family.mean_excess_lower(n, trial.claim), family.excess(worst, 0))
+
+
+def _kl(x: float, y: float) -> float:
+    first = x * math.log(x / y) if x > 0 else 0.0
+    return first + ((1 - x) * math.log((1 - x) / (1 - y)) if x < 1 else 0.0)
+
+
+def measure_all(pairs: Iterable[Pair], *, runs: int, seed: int, jobs: int = 1, progress: bool = False) -> list[Row]:
+    chosen = list(pairs)
+    pending = Parallel(n_jobs=jobs, return_as="generator")(delayed(measure)(pair, runs=runs, seed=seed) for pair in chosen)
+    return list(tqdm(pending, total=len(chosen), unit="pair", disable=not (progress and sys.stderr.isatty())))
+
+
+# ----------------------------------------------------------------------------------------------------------------- what is shown
+
+
+def failures(rows: Iterable[Json]) -> list[str]:
+    return [f"{r['algorithm']} on {r['instance']}: {r['detail']}" for r in rows if r["verdict"] == "violated"]
+
+
+HEADER = [
+    "algorithm",
+    "instance",
+    "claim",
+    "n",
+    "statistic",
+    "lower bound",
+    "measured",
+    "95 %",
+    "upper bound",
+    "failures",
+    "verdict",
+]
+
+
+def cells(row: Json) -> list[str]:
+    low, high = row["interval"]
+    upper = "–" if row["upper"] is None else f"{number(row['upper'])} ({row['upper_is']})"
+    share = "–" if row["share"] is None else f"{row['share']:.3f} ≥ {row['share_lower']:.3f}"
+    short = [f"{x:.4g}" for x in (row["lower"], row["measured"])]
+    ends = f"[{low:.4g}, {high:.4g}]"
+    verdict = row["verdict"] + (f": {row['detail']}" if row["detail"] else "")
+    return [
+        row["algorithm"],
+        row["instance"],
+        row["claim"],
+        str(row["n"]),
+        row["statistic"],
+        *short,
+        ends,
+        upper,
+        share,
+        verdict,
+    ]
+
+
+def overview(rows: list[Json]) -> str:
+    """The table, and what it says in all."""
+    between = [r for r in rows if r["verdict"] == "consistent" and r["upper"] is not None]
+    ratios = sorted(r["measured"] / r["lower"] for r in rows)
+    lines = [table([cells(row) for row in rows], HEADER), ""]
+    lines.append(
+        f"{len(rows)} pairs, {len(between)} of them between a lower and an upper bound; measured / lower bound from "
+        f"{ratios[0]:.3g} to {ratios[-1]:.3g}, median {ratios[len(ratios) // 2]:.3g}; "
+        f"probability of a false alarm in all at most {FALSE_ALARM:g}"
+    )
+    return "\n".join(lines + [f"VIOLATED  {line}" for line in failures(rows)])
+
+
+def plot(rows: list[Json], form: str = "svg") -> bytes:
+    """Each pair in units of its lower bound: 1 is the bound, then the measured interval, then the upper bound."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    places = np.arange(len(rows))[::-1]
+    unit = np.array([row["lower"] for row in rows])
+    value = np.array([row["measured"] for row in rows]) / unit
+    low, high = (np.array([row["interval"][side] for row in rows]) / unit for side in (0, 1))
+    figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.24 * len(rows)), layout="constrained")
+    axes.axvline(1.0, color="tab:red", label="lower bound")
+    reach = [np.maximum(value - low, 0), np.maximum(high - value, 0)]
+    axes.errorbar(value, places, xerr=reach, fmt="o", ms=4, capsize=2, label="measured, 95 %")
+    for kind, marker in (("explicit", "|"), ("fitted", "x")):
+        chosen = [i for i, row in enumerate(rows) if row["upper_is"] == kind]
+        shown = [rows[i]["upper"] / unit[i] for i in chosen]
+        axes.plot(shown, places[chosen], marker, ms=8, color="tab:green", label=f"upper bound, {kind}")
+    axes.set(xscale="log", xlabel="in units of the lower bound", yticks=places)
+    axes.set_yticklabels([f"{row['algorithm']}: {row['instance']}" for row in rows], fontsize=7)
+    axes.margins(y=0.02)
+    figure.legend(fontsize=8, loc="outside lower center", ncols=4)
+    buffer = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "tailproof", "svg.fonttype": "none"}):  # the same bytes for the same numbers
+        figure.savefig(buffer, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
+    pyplot.close(figure)
+    return buffer.getvalue()
+
+
+# ------------------------------------------------------------------------------------------------------------------ the command
+
+
+def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, str]:
+    """(exit code, JSON value, text)."""
+    from verification.sandwich_pairs import PAIRS
+
+    chosen = select(PAIRS, arguments.only)
+    rows = measure_all(
+        chosen, runs=whole("runs", arguments.runs, least=20), seed=arguments.seed, jobs=arguments.jobs, progress=True
+    )
+    entries = [row.to_json() for row in rows]
+    if arguments.plot is not None:
+        try:
+            Path(arguments.plot).write_bytes(plot(entries, Path(arguments.plot).suffix.lstrip(".") or "svg"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"plot = {arguments.plot!r}: could not be written ({error})") from None
+    value = {"false_alarm": FALSE_ALARM, "pairs": entries, "failures": failures(entries)}
+    return (1 if value["failures"] else 0), value, overview(entries)
+
+
+def select(pairs: Iterable[Pair], only: list[str] | None) -> list[Pair]:
+    """Those of an algorithm, or whose instance has this text."""
+    known = list(pairs)
+    for text in only or []:
+        if not any(text == pair.algorithm or text in pair.instance for pair in known):
+            algorithms = ", ".join(dict.fromkeys(pair.algorithm for pair in known))
+            raise InputError(f"only = {text!r}: must be an algorithm ({algorithms}) or part of an instance's name")
+    return [p for p in known if only is None or any(text == p.algorithm or text in p.instance for text in only)]
