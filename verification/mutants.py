@@ -876,8 +876,11 @@ MUTANTS: tuple[Mutant, ...] = (
     _privacy(
         "P4.A7",
         "net from the data",
-        ("mesh * local.radius, most", "mesh * local.radius * (1 + min(1, abs(rows).max())), most"),
-        ("2 * mesh * local.radius", "2 * mesh * local.radius * (1 + min(1, abs(rows).max()))"),
+        ("(mesh or MESH) * local.radius, most", "(mesh or MESH) * local.radius * (1 + min(1, abs(rows).max())), most"),
+        (
+            "walk_spacing(problem, local, temperature, mesh)",
+            "(1 + min(1, abs(rows).max())) * walk_spacing(problem, local, temperature, mesh)",
+        ),
     ),
     _privacy(
         "P4.A7",

@@ -44,6 +44,7 @@ from refimpl.means.truncated import truncated_mean
 from refimpl.pure_dp.double import double_output_perturbation
 from refimpl.pure_dp.exponential import exponential_mechanism, published_clip
 from refimpl.pure_dp.localise import localised_ball
+from refimpl.pure_dp.localised_exponential import localised_exponential
 from refimpl.pure_dp.nets import net
 from refimpl.pure_dp.objective import assumption_of, objective_perturbation, objective_plan
 from refimpl.pure_dp.plan import Assumption, Plan, expectation_plan
@@ -145,6 +146,12 @@ def _exponential(family: Linear, n: int, epsilon: float, failure: float) -> Numb
     return {"mechanism": exponential_mechanism, "parameters": parameters, "rate": rate}
 
 
+def _local_exponential(family: Linear, n: int, epsilon: float, failure: float) -> Numbers:
+    """Exact draws, with the weight and the clip of single output perturbation."""
+    rate = _rate("P4.TF.6", n=n, d=family.dimension, eps=epsilon, k=2.0, G=1.0, D=2.0, xi=failure)
+    return {"mechanism": localised_exponential, "parameters": _regularised(family, n, epsilon), "rate": rate}
+
+
 PURE: dict[str, Callable[[Linear, int, float, float], Numbers]] = {
     "P4.S1": _single,
     "P4.A2": _localise,
@@ -153,6 +160,7 @@ PURE: dict[str, Callable[[Linear, int, float, float], Numbers]] = {
     "P4.A1 (double)": _population_double,
     "P4.S2": _objective,
     "P4.A5": _exponential,
+    "P4.A7": _local_exponential,
 }
 
 
@@ -357,12 +365,13 @@ _SQUARES, _HALVES = partial(quadratic, _MANY), partial(quadratic, partial(many_m
 _CONVEX = partial(convex_means, 4, 1.0, 0.5)
 _SPARSE = partial(quadratic, _FEW)
 
+_FOUR = ("P4.S1", "P4.A1", "P4.S2", "P4.A5")
 PAIRS: tuple[Pair, ...] = (
     *(pure(a, _LINE, "P4 App. G packing, d = 1", n=2000, epsilon=0.2) for a in PURE if a != "P4.A1 (double)"),
     pure("P4.A1 (double)", _LINE, "P4 App. G packing, d = 1", n=600, epsilon=0.2),
-    *(pure(a, _PLANE, "P4 App. G packing, d = 2", n=1000, epsilon=0.5) for a in ("P4.S1", "P4.A1", "P4.S2", "P4.A5")),
-    *(pure(a, _SPACE, "P4 App. G packing, d = 3", n=1000, epsilon=0.5) for a in ("P4.S1", "P4.S2", "P4.A5")),
-    *(pure(a, _TILTED, "P4 App. G signs, d = 2", n=1000, epsilon=1.0) for a in ("P4.S1", "P4.A1", "P4.S2", "P4.A5")),
+    *(pure(a, _PLANE, "P4 App. G packing, d = 2", n=1000, epsilon=0.5) for a in (*_FOUR, "P4.A7")),
+    *(pure(a, _SPACE, "P4 App. G packing, d = 3", n=1000, epsilon=0.5) for a in ("P4.S1", "P4.S2", "P4.A5", "P4.A7")),
+    *(pure(a, _TILTED, "P4 App. G signs, d = 2", n=1000, epsilon=1.0) for a in (*_FOUR, "P4.A7")),
     optimiser_pair("P0.A3", _GROWTH2, "P0 Thm 4, θ = 2, d = 2", _CONCENTRATED, "P0.T1", n=1000),
     optimiser_pair("P0.R3", _GROWTH2, "P0 Thm 4, θ = 2, d = 2", _CONCENTRATED, "P0.T1", n=1000),
     optimiser_pair("P0.A4", _GROWTH2, "P0 Thm 4, θ = 2, d = 2", _CONCENTRATED, "P0.T2", n=1000),

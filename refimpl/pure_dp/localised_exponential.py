@@ -66,6 +66,7 @@ from refimpl.validation import FloatArray, InputError, choice, positive, probabi
 Sampler = Literal["rejection", "grid", "walk"]
 WALK_SHARE = 0.02
 """The part of ε₂ that is set aside for the walk's distance from its target."""
+MESH, RISE = 0.1, 8.0
 EXACT_GAPS = 1500
 """Points of the largest grid whose spectral gap is computed; that of larger ones is bounded by paths."""
 
@@ -83,19 +84,23 @@ def localised_exponential(
     share: float = 0.5,
     failure: float = STAGE_FAILURE,
     spread: Literal["reach", "diameter"] = "reach",
-    mesh: float = 0.1,
+    mesh: float | None = None,
     kappa: float = 0.1,
     center: ArrayLike | None = None,
     most_points: int = MOST_POINTS,
     method: Minimise = certified_point,
 ) -> FloatArray:
-    """A point of W_loc, hence of W.  `weight` is λ, `lipschitz` C, `share` ε₁/ε, `failure` ζ, `mesh` ξ: all public."""
+    """A point of W_loc, hence of W.  `weight` is λ, `lipschitz` C, `share` ε₁/ε, `failure` ζ, `mesh` ξ: all public.
+
+    By default ξ is 0.1, or as much less as keeps the potential from rising by more than `RISE`·T between points of a walk.
+    """
     claim, zeta = privacy(epsilon=epsilon), probability("failure", failure)
     first = PureDP(claim.epsilon * probability("share", share))
     second = PureDP(claim.epsilon - first.epsilon)
     choice("sampler", sampler, ("rejection", "grid", "walk"))
     choice("spread", spread, ("reach", "diameter"))
-    positive("mesh", mesh)
+    if mesh is not None:
+        positive("mesh", mesh)
     problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
     n = len(rows)
 
@@ -108,10 +113,10 @@ def localised_exponential(
         return channel.release("point", Gibbs(risk, temperature), sensitivity=reach, spend=second)
     law: Softmax | GridWalk
     if sampler == "grid":
-        points = net(local, mesh * local.radius, most=most_points)
+        points = net(local, (mesh or MESH) * local.radius, most=most_points)
         law = Softmax(risk.scores(points), temperature)
     else:
-        spacing = 2 * mesh * local.radius / math.sqrt(local.dimension)
+        spacing = walk_spacing(problem, local, temperature, mesh)
         grid = cubic_grid(local, spacing, most=most_points)
         points = grid.points
         known = slowest_gap(problem, local, grid, spacing=spacing, temperature=temperature, tau=set_aside / 2)
@@ -119,14 +124,25 @@ def localised_exponential(
     return np.array(points[int(channel.release("index", law, sensitivity=reach, spend=second))])
 
 
+def steepest(problem: RegularisedProblem, local: Localised) -> float:
+    """At least the slope of V anywhere on W_loc, for all data."""
+    return problem.lipschitz + problem.weight * local.max_norm_from(problem.center)
+
+
+def walk_spacing(problem: RegularisedProblem, local: Localised, temperature: float, mesh: float | None) -> float:
+    """The distance of neighbouring points: 2ξr/√d, so that every point of W_loc is within ξr of one."""
+    widest = 2 * (mesh or MESH) * local.radius / math.sqrt(local.dimension)
+    return widest if mesh else min(widest, RISE * temperature / steepest(problem, local))
+
+
 def slowest_gap(
     problem: RegularisedProblem, local: Localised, grid: Grid, *, spacing: float, temperature: float, tau: float
 ) -> float:
     """A lower bound of the walk's spectral gap, the same for all data.  If even that would ask for too many steps, the walk is
     refused: before any record is looked at again."""
-    steepest = problem.lipschitz + problem.weight * local.max_norm_from(problem.center)
+    slope = steepest(problem, local)
     error = ACCURACY * problem.lipschitz * local.diameter_upper() / temperature
-    rise, spread = steepest * spacing / temperature, steepest * local.diameter_upper() / temperature + error
+    rise, spread = slope * spacing / temperature, slope * local.diameter_upper() / temperature + error
     gap = gap_of_convex(grid, spacing=spacing, rise=rise, error=error)
     if gap == 0 or most_steps(grid, gap=gap, spread=spread, tau=tau) > MOST_STEPS:
         raise InputError(
