@@ -43,6 +43,7 @@ from refimpl.laws import PerturbedMinimiser
 from refimpl.losses import Loss, Quadratic, Ridge, parse_loss
 from refimpl.pure_dp.double import double_output_perturbation
 from refimpl.pure_dp.localise import localise
+from refimpl.pure_dp.localised_exponential import distance_upper, localised_exponential, temperature_upper
 from refimpl.pure_dp.objective import (
     ObjectivePlan,
     accuracy_of,
@@ -135,6 +136,7 @@ class Optimiser:
     parameters: dict[str, Any]
     plans: bool = False  # its own weights and clips
     halves: bool = False  # two releases, each with half of the budget
+    samples: bool = False  # from a density around what it localises
     claim: Callable[..., Claim] | None = None  # of (ε, δ): P0 to P3, where nothing is minimised to a proved accuracy
     certified: bool = False  # but for this one, whose phases are
     preset: presets.Kind | None = None  # by default; without one the parameters are the user's
@@ -214,6 +216,18 @@ OPTIMISERS = {
     "P4.S1": Optimiser(single_output_perturbation, _SOLVER),
     "P4.A2": Optimiser(localise, {**_SOLVER, "failure": NEEDED}),
     "P4.A4": Optimiser(double_output_perturbation, {**_SOLVER, "failure": 0.05, "reading": "A"}, halves=True),
+    "P4.A7": Optimiser(
+        localised_exponential,
+        {
+            **{name: default for name, default in _SOLVER.items() if name != "rho"},
+            "failure": 0.05,
+            "sampler": "rejection",
+            "share": 0.5,
+            "spread": "reach",
+            "mesh": None,
+        },
+        samples=True,
+    ),
     "P4.D4": Optimiser(structured_output_perturbation, {**_SOLVER, "failure": 0.05, "most_steps": 20_000}, halves=True),
 }
 
@@ -431,12 +445,31 @@ def _noise_lines(task: Task) -> list[str]:
         whole("most_steps", given["most_steps"], least=1)
     scale, n = {name: given[name] for name in ("weight", "lipschitz", "kappa")}, len(task.rows)
     reach, accuracy = task.problem(**scale).sensitivity_upper(n), accuracy_for(size=n, **scale)
+    if task.optimiser.samples:
+        return _sampling_lines(task, given)
     spend = halved(task.budget) if task.optimiser.halves else task.budget
     noise = noise_square_mean(dimension=task.region.dimension, sensitivity=reach, spend=spend) ** 0.5
     return [
         f"accuracy: α = {accuracy:.6g}, so that replacing one record moves what is found by at most {reach:.6g}",
         f"noise: of root mean square length {noise:.6g}, {'twice' if task.optimiser.halves else 'once'}; it spends {spend}",
     ]
+
+
+def _sampling_lines(task: Task, given: dict[str, Any]) -> list[str]:
+    epsilon, share, n = task.parameters["epsilon"], probability("share", given["share"]), len(task.rows)
+    sampler = choice("sampler", given["sampler"], ("rejection", "grid", "walk"))
+    twice = choice("spread", given["spread"], ("reach", "diameter")) == "diameter"
+    law = {name: given[name] for name in ("weight", "lipschitz", "share", "failure", "kappa")}
+    law |= {"dimension": task.region.dimension, "epsilon": epsilon}
+    lines = [
+        f"budget: localisation spends {share * epsilon:.6g} of ε, a draw from a density ∝ exp(−risk/T) around what it finds "
+        f"{(1 - share) * epsilon:.6g} (sampler: {sampler})",
+        f"temperature: T is at most {temperature_upper(n, **law) * (1 + twice):.6g}",
+    ]
+    if sampler == "rejection" and not twice:
+        near, failure = distance_upper(n, **law), 2 * given["failure"]
+        lines.append(f"distance: {near:.6g} at most from the minimiser of the regularised extension, but for {failure:g}")
+    return lines
 
 
 # ----- the records

@@ -1,6 +1,7 @@
 """`tailproof solve` with the optimisers: what it says before and after a run, and what it refuses."""
 
 import json
+import math
 import sys
 from contextlib import suppress
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from refimpl.approx_dp import localised, presets
 from refimpl.claims import PureDP, zcdp_epsilon
@@ -283,6 +285,25 @@ def test_one_and_two_releases(
     assert f"accuracy: α = {0.01 * 9 / (2 * 2 * 400**2):.6g}" in text
     assert f"{6**0.5 * reach * releases:.6g}, {'twice' if releases == 2 else 'once'}; it spends {spend}" in text
     assert ("ball: within" in text) == (identifier == "P4.A2")
+
+
+@pytest.mark.parametrize("more", [[], ["sampler=grid", "mesh=0.5"], ["spread=diameter"]])
+def test_localised_exponential(more: list[str], trips: str, capsys: Capture) -> None:
+    chosen = [word for one in more for word in ("--set", one)]
+    command = ["solve", "P4.A7", "--loss", "hinge", *PUBLIC, *SCALE, *chosen, *features(trips)]
+    value = answer(capsys, command)
+    assert value["ledger"] == [{"records": 400, "releases": 2, "spends": ["pure(eps=0.5)"] * 2}]
+    assert np.linalg.norm(value["weights"]) <= 1 + 1e-12
+    assert main([*command, "--seed", "1"]) == 0
+    text = capsys.readouterr().out
+    radius = (chi2.isf(0.05, 4) / 2 * 2.2 / 0.5 + 0.1) * 3 / (2 * 400)
+    temperature = 4 * 3 * radius / (400 * 0.5)
+    assert f"T is at most {temperature * (2 if more == ['spread=diameter'] else 1):.6g}" in text
+    near = math.sqrt(2 * chi2.isf(0.05, 4) / 2 * temperature / 2)
+    assert (f"distance: {near:.6g} at most" in text) == (not more)
+    for wrong in ("sampler=gibbs", "spread=radius", "share=2", "mesh=0"):
+        assert main([*command, "--set", wrong]) == 2
+        assert wrong.split("=")[0] in capsys.readouterr().err
 
 
 def test_structured(tmp_path: Path, capsys: Capture) -> None:
