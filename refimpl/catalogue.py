@@ -62,6 +62,15 @@ def _labelled(data: FloatArray) -> FloatArray:
     return np.column_stack([data[:, :-1], np.where(data[:, -1] < 0, -1.0, 1.0)])
 
 
+def _moderate(data: FloatArray) -> FloatArray:
+    """Entries of at most 1e4: for settings that differ from one that takes all in what happens after larger ones are dealt with."""
+    return np.clip(data, -1e4, 1e4)
+
+
+def _moderate_labelled(data: FloatArray) -> FloatArray:
+    return _labelled(_moderate(data))
+
+
 def _curved(data: FloatArray) -> FloatArray:
     """The first half of the columns as curvatures: their absolute values."""
     half = data.shape[1] // 2
@@ -331,9 +340,9 @@ _LOCAL_EXPONENTIAL = Implementation(
     localised_exponential,
     "localised_exponential",
     (
+        Setting(6, 2, {"loss": "absolute", **_LOCAL_CHOICE, **_WALKED}, _moderate, effort=0.03),
         Setting(4, 1, {"loss": "affine", **_LOCAL_CHOICE}, effort=0.03),
-        Setting(6, 2, {"loss": "absolute", **_LOCAL_CHOICE, **_WALKED}, effort=0.03),
-        Setting(4, 3, {"loss": "logistic", **_LOCAL_CHOICE, **_ON_NET}, _labelled, effort=0.03),
+        Setting(4, 3, {"loss": "logistic", **_LOCAL_CHOICE, **_ON_NET}, _moderate_labelled, effort=0.03),
     ),
 )
 _OBJECTIVE_PLAN = ObjectivePlan(epsilon=1.0, lipschitz=1.0, weight=0.5, bound=1.0, share=0.3, reserve=0.05)
