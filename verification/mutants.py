@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from types import ModuleType
 from typing import Literal
 from unittest.mock import patch
@@ -994,6 +995,8 @@ def build(mutant: Mutant) -> Implementation:
     """The algorithm's implementation with the edits made.  An edit whose text is not there exactly once is an error."""
     published = algorithm(mutant.algorithm).implementation
     assert published is not None
+    if mutant.module is not None:
+        _rests_on(published.module.__name__, mutant.module)  # which looks at all that is below
     with patch.dict(sys.modules):  # restored afterwards: nobody else sees what is edited
         rebuilt: dict[str, ModuleType] = {}
         module = _rebuilt(published.module.__name__, mutant, rebuilt)
@@ -1008,13 +1011,26 @@ def _rebuilt(name: str, mutant: Mutant, rebuilt: dict[str, ModuleType]) -> Modul
     if mutant.module in (None, name):
         source = _edited(source, mutant)
     else:
-        packages = {module.rpartition(".")[0] for module in (name, mutant.module) if module is not None}
-        for below, package in re.findall(r"^from ((refimpl\.\w+)\.\w+) import", source, re.MULTILINE):
-            if package in packages and below not in rebuilt:
+        for below in _imports(name, mutant.module):
+            if below not in rebuilt and _rests_on(below, mutant.module):
                 _rebuilt(below, mutant, rebuilt)
     module = rebuilt[name] = sys.modules[name] = ModuleType(name)
     exec(compile(source, f"<mutant {mutant.algorithm}: {mutant.name}>", "exec"), module.__dict__)
     return module
+
+
+@cache  # of the modules as they are: what is rebuilt has no source of its own
+def _imports(name: str, edited: str) -> list[str]:
+    """The modules it imports from its own package and from that of the edited one."""
+    packages = {module.rpartition(".")[0] for module in (name, edited)}
+    found = re.findall(r"^from ((refimpl\.\w+)\.\w+) import", inspect.getsource(sys.modules[name]), re.MULTILINE)
+    return [module for module, package in found if package in packages]
+
+
+def _rests_on(name: str, edited: str) -> bool:
+    """Others stay as they are, and with them the classes that checks know."""
+    below = [_rests_on(module, edited) for module in _imports(name, edited)]
+    return name == edited or any(below)
 
 
 def _edited(source: str, mutant: Mutant) -> str:
