@@ -439,6 +439,24 @@ class UniformPermutation:
         return -float(gammaln(self.size + 1))
 
 
+@dataclass(frozen=True, eq=False)
+class UniformSubset:
+    """So many of n records, all subsets equally likely, in increasing order: hidden randomness without data."""
+
+    size: int
+    members: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.members <= self.size:
+            raise InputError(f"members = {self.members!r}: must be between 0 and the size, {self.size!r}")
+
+    def sample(self, rng: np.random.Generator) -> Value:
+        return np.asarray(np.sort(rng.choice(self.size, self.members, replace=False, shuffle=False)), dtype=np.int64)
+
+    def logpdf(self, value: Value) -> float:  # noqa: ARG002  (every subset is equally likely)
+        return float(gammaln(self.members + 1) + gammaln(self.size - self.members + 1) - gammaln(self.size + 1))
+
+
 LAWS: dict[str, type[Any]] = {
     law.__name__: law
     for law in (
@@ -453,6 +471,7 @@ LAWS: dict[str, type[Any]] = {
         Gibbs,
         Point,
         UniformPermutation,
+        UniformSubset,
     )
 }
 
@@ -482,6 +501,8 @@ def support_shape(law: Law) -> tuple[Any, ...]:
         return ("NoisyArgmax", law.values.shape, law.excluded)
     if isinstance(law, UniformPermutation):
         return ("UniformPermutation", law.size)
+    if isinstance(law, UniformSubset):
+        return ("UniformSubset", law.size, law.members)
     if isinstance(law, PerturbedMinimiser):
         return ("PerturbedMinimiser", law.problem.dimension)
     if isinstance(law, Gibbs):

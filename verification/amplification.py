@@ -31,7 +31,7 @@ from refimpl.approx_dp.accelerated import calibration
 from refimpl.catalogue import Setting, algorithm
 from refimpl.channel import Release, Transcript
 from refimpl.claims import ZCDP, ApproxDP, gaussian_delta
-from refimpl.laws import Gaussian
+from refimpl.laws import Gaussian, UniformSubset
 from refimpl.validation import FloatArray, IntArray
 from verification.divergences import NoExactFormula
 from verification.pair_checks import Measurement
@@ -216,7 +216,12 @@ class _Order:
     def records(self, n: int) -> IntArray:
         """The record at every place."""
         scope = np.arange(n) if self.hidden is None or self.hidden.rows is None else np.asarray(self.hidden.rows)
-        return np.asarray(scope if self.hidden is None else scope[np.asarray(self.hidden.output)])
+        if self.hidden is None:
+            return scope
+        chosen = np.asarray(self.hidden.output)
+        if isinstance(self.hidden.law, UniformSubset):  # the others follow
+            chosen = np.concatenate([chosen, np.setdiff1d(np.arange(self.hidden.law.size), chosen)])
+        return np.asarray(scope[chosen])
 
 
 def _orders(transcript: Transcript, n: int, *, fixed: bool = False) -> list[_Order]:

@@ -433,7 +433,11 @@ _OF_MEANS: tuple[Mutant, ...] = (
         "one batch for all steps",
         ("members = np.asarray(channel.hidden", "members = members if t > 1 else np.asarray(channel.hidden"),
     ),
-    _privacy("P0.B", "batches by value", ("[:batch]\n", "[:batch]\n        members = np.argsort(rows[:, -1])[:batch]\n")),
+    _privacy(
+        "P0.B",
+        "batches by value",
+        ("UniformSubset(n, batch)))\n", "UniformSubset(n, batch)))\n        members = np.argsort(rows[:, -1])[:batch]\n"),
+    ),
     _privacy(
         "P0.B", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
     ),

@@ -24,7 +24,7 @@ from refimpl.approx_dp.problem import prepare
 from refimpl.channel import L2, Bound, Channel
 from refimpl.claims import ZCDP, ApproxDP
 from refimpl.domains import Domain
-from refimpl.laws import Gaussian, UniformPermutation
+from refimpl.laws import Gaussian, UniformSubset
 from refimpl.losses import AnyLoss
 from refimpl.means.rows import replace_record
 from refimpl.validation import FloatArray, InputError, choice, positive, whole
@@ -61,7 +61,7 @@ def dp_sgd(
     project, total = projection(region), np.zeros_like(point)
     clipped = clipped_batch_gradient(function, rows, clip=clip, size=batch, domain=region)
     for t in range(1, steps + 1):
-        members = np.asarray(channel.hidden(f"order{t}", UniformPermutation(n)))[:batch]
+        members = np.asarray(channel.hidden(f"batch{t}", UniformSubset(n, batch)))
         mean = clipped(point, members)
         law = Gaussian(mean, z * reach.value)
         slope = channel.part(f"step{t}", members).release("gradient", law, sensitivity=reach, spend=spend, visible=False)

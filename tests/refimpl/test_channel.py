@@ -31,7 +31,19 @@ from refimpl.channel import (
     spends_of,
 )
 from refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, PureDP
-from refimpl.laws import LLN, Finite, Gaussian, L2Laplace, Laplace, Law, NoisyArgmax, Point, UniformPermutation, law_fields
+from refimpl.laws import (
+    LLN,
+    Finite,
+    Gaussian,
+    L2Laplace,
+    Laplace,
+    Law,
+    NoisyArgmax,
+    Point,
+    UniformPermutation,
+    UniformSubset,
+    law_fields,
+)
 from refimpl.validation import InputError
 
 SPEND = PureDP(1.0)
@@ -401,9 +413,13 @@ def vectors(elements: Any, size: Any = None) -> Any:
 
 @st.composite
 def laws(draw: Any) -> Any:
-    kind = draw(st.sampled_from([Gaussian, Laplace, L2Laplace, LLN, Finite, NoisyArgmax, Point, UniformPermutation]))
+    kind = draw(
+        st.sampled_from([Gaussian, Laplace, L2Laplace, LLN, Finite, NoisyArgmax, Point, UniformPermutation, UniformSubset])
+    )
     if kind is UniformPermutation:
         return UniformPermutation(draw(st.integers(1, 5)))
+    if kind is UniformSubset:
+        return UniformSubset(5, draw(st.integers(0, 5)))
     if kind is Finite:
         logits = draw(vectors(st.one_of(numbers, st.just(-math.inf))))
         logits[draw(st.integers(0, len(logits) - 1))] = draw(numbers)

@@ -37,6 +37,7 @@ from refimpl.laws import (
     Point,
     Softmax,
     UniformPermutation,
+    UniformSubset,
     law_fields,
     lln_log_density,
     same_law,
@@ -446,6 +447,17 @@ def test_uniform_permutation() -> None:
     assert UniformPermutation(30).logpdf(np.arange(30)) == pytest.approx(-float(gammaln(31)))
 
 
+def test_uniform_subset() -> None:
+    law = UniformSubset(4, 2)
+    subsets = list(itertools.combinations(range(4), 2))
+    sample = draws(law, seed=71, count=6000)
+    assert_frequencies(np.array([(sample == subset).all(axis=1).sum() for subset in subsets]), np.full(6, 1 / 6))
+    assert law.logpdf(sample[0]) == pytest.approx(-math.log(6), rel=1e-13)
+    assert UniformSubset(5, 5).logpdf(np.arange(5)) == pytest.approx(0, abs=1e-13)
+    with pytest.raises(InputError, match="members = 5"):
+        UniformSubset(4, 5)
+
+
 # --- bad input, sameness -------------------------------------------------------------------------------------------------------
 
 
@@ -550,6 +562,8 @@ MADE: list[Callable[[], Any]] = [
     lambda: Point([0.0, 1.0]),
     lambda: UniformPermutation(3),
     lambda: UniformPermutation(4),
+    lambda: UniformSubset(4, 2),
+    lambda: UniformSubset(4, 3),
     lambda: PerturbedMinimiser(_risk(1.0), 2.0),
     lambda: PerturbedMinimiser(_risk(-1.0), 2.0),
     lambda: Softmax(np.array([0.0, 1.0]), 2.0),
