@@ -436,7 +436,7 @@ _OF_MEANS: tuple[Mutant, ...] = (
     _privacy(
         "P0.B",
         "batches by value",
-        ("UniformSubset(n, batch)))\n", "UniformSubset(n, batch)))\n        members = np.argsort(rows[:, -1])[:batch]\n"),
+        ("        mean = clipped(point", "        members = np.argsort(rows[:, -1])[:batch]\n        mean = clipped(point"),
     ),
     _privacy(
         "P0.B", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
