@@ -17,20 +17,26 @@ from refimpl.validation import FloatArray, InputError, positive, whole
 MOST_POINTS = 2_000_000
 
 
-def bounding_grid(domain: Domain, mesh: float) -> list[FloatArray]:
-    """The grid's coordinates along every axis, over the bounding box of W."""
+def net_size_upper(domain: Domain, mesh: float) -> int:
+    """How many points the grid over W's bounding box has: known before any is made."""
+    return math.prod(_counts(domain, mesh)[2])
+
+
+def _counts(domain: Domain, mesh: float) -> tuple[float, FloatArray, list[int]]:
+    """The spacing, the box's lower corner and the number of coordinates along every axis."""
     d = domain.dimension
     spacing = 2 * positive("mesh", mesh) / math.sqrt(d)
     upper, lower = domain.support(np.eye(d)), -domain.support(-np.eye(d))
     counts = np.maximum(1, np.ceil((upper - lower) / spacing * (1 - 1e-12)))
     if not math.prod(counts.tolist()) < 2**62:
         raise InputError(f"mesh = {mesh!r}: the grid over the domain would have more than 2^62 points")
-    return [low + spacing * (np.arange(int(count)) + 0.5) for low, count in zip(lower, counts, strict=True)]
+    return spacing, lower, [int(count) for count in counts]
 
 
-def net_size_upper(domain: Domain, mesh: float) -> int:
-    """How many points the grid over W's bounding box has: known before any is made."""
-    return math.prod(len(axis) for axis in bounding_grid(domain, mesh))
+def bounding_grid(domain: Domain, mesh: float) -> list[FloatArray]:
+    """The grid's coordinates along every axis, over the bounding box of W."""
+    spacing, lower, counts = _counts(domain, mesh)
+    return [low + spacing * (np.arange(count) + 0.5) for low, count in zip(lower, counts, strict=True)]
 
 
 def net(domain: Domain, mesh: float, *, most: int = MOST_POINTS) -> FloatArray:

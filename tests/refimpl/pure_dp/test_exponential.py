@@ -48,6 +48,7 @@ def test_large_nets_are_refused_with_their_size() -> None:
         InputError, match=r"mesh = 0\.001: the net would have up to 2002225 points; at most 1000 are allowed"
     ):
         net(Ball(np.zeros(2), 1.0), 0.001, most=1000)
+    assert net_size_upper(Ball(np.zeros(1), 1.0), 1e-12) == 10**12  # which would not fit into memory
     with pytest.raises(InputError, match=r"more than 2\^62"):
         net_size_upper(Ball(np.zeros(30), 1.0), 0.001)
     with pytest.raises(InputError, match="mesh = 0"):
