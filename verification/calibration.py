@@ -388,7 +388,8 @@ def _p4_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     """P4 Algorithm 7 with ε/2 for each stage: first Algorithm 2, then probabilities ∝ exp(−γF̂).
 
     The paper has γ = ε₂/(2·(2C/n)·diam(W_loc)); ours is ε₂/((2C/n)·2·min(r, R)), r the radius of localisation and R that of W, from
-    whose centre no point is farther.  The walk's γ is that of what is left of ε₂: 2 % are for its distance from the target.
+    whose centre no point is farther, with 1e-6 added to 1/n for errors of evaluation.
+    The walk's γ is that of what is left of ε₂: 2 % are for its distance from the target.
     """
     n, C, lam, half = len(data), p["lipschitz"], p["weight"], p["epsilon"] / 2
     if release.name.startswith("localise"):
@@ -397,7 +398,7 @@ def _p4_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     radius = float(chi2.isf(0.05, 2 * d)) / 2 * 2.2 * C / (lam * n * half) + 0.1 * C / (lam * n)
     reach = min(radius, float(p["domain"].split(":")[1].split(",")[-1]))
     kind, left = {"rejection": (Gibbs, 1.0), "grid": (Softmax, 1.0), "walk": (GridWalk, 0.98)}[p.get("sampler", "rejection")]
-    return Published(kind, 4 * C * reach / (n * half * left), PureDP(half))
+    return Published(kind, 4 * C * reach * (1 / n + 1e-6) / (half * left), PureDP(half))
 
 
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {

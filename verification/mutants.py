@@ -875,7 +875,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _utility("P4.A5", "score turned round", ("np.asarray(-np.linalg.norm(moved", "np.asarray(np.linalg.norm(moved")),
     # P4.A7
     _privacy("P4.A7", "noise halved", ("2 * reach.value / (second", "reach.value / (second")),
-    _privacy("P4.A7", "C/n for 2C/n", ("LInf(2 * lipschitz * distance / n)", "LInf(lipschitz * distance / n)")),
+    _privacy("P4.A7", "C/n for 2C/n", ("return LInf(sensitivity_upper(", "return LInf(0.5 * sensitivity_upper(")),
     _privacy("P4.A7", "budget not split", ("PureDP(claim.epsilon - first.epsilon)", "claim")),
     _privacy("P4.A7", "C from the data", _P4_CLIP_FROM_DATA),
     _privacy(

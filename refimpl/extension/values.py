@@ -4,7 +4,7 @@ A record's certificate (see `certificate`) proves that f(y) + C‖w − y‖, at
 Evaluating that in floats, with the margin ⟨x, y⟩ rounded, moves it by no more than `_rounding` says.  Records for which both
 together are too coarse, such as those of 1e12 and more, are evaluated once more, in as many bits as they need.
 
-What is said of a record depends on that record and on the point, and on no other record.
+What is said of a record depends on that record and on the point, and on no other record but for the last bits.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""[P4, Algorithm 6] The potential of the localised exponential mechanism, evaluated so that no error of it costs privacy.
+"""[P4, Algorithm 6] The potential of the localised exponential mechanism, certified, and of certain sensitivity.
 
 On a public set W_loc, part of W, with a public anchor a in it:
 
     V(w) = F̂_{λ,C}(w) − F̂_{λ,C}(a) = (1/n) Σ [f_C(w, x_i) − f_C(a, x_i)] + (λ/2)(‖w − w0‖² − ‖a − w0‖²).
 
-Every bracket is computed from its record alone and then cut to ±C‖w − a‖, where f_C being C-Lipschitz has it already, up to the
-error of evaluation.  So replacing a record changes the computed V(w) by at most
+Statement 1: |computed V − V| ≤ ζ at every point, for all data (`extension.values`); ζ = min(1e-6, 0.01/n)·C·max ‖w − a‖.
+Statement 2: replacing a record changes the computed V(w) by at most
 
-    Δ = (2C/n)·max ‖w − a‖ over W_loc                                                                        (`sensitivity`)
+    Δ = (2C/n)·max ‖w − a‖ + 2ζ  over W_loc,   at most 1 % more than the first term                           (`sensitivity`).
 
-for whatever the computation gives: its accuracy matters for utility only.  (The paper's Lemma F.1 bounds the distance from an
-arbitrary anchor by the diameter, which is twice as much as from the middle of a ball; and it pays for errors of evaluation by 2γζ.)
-Statement: |computed V − V| ≤ `tolerance` at every point, for all data (`extension.values`), and that is 1e-6·C·max ‖w − a‖.
-Idealised: sums are rounded as floats are.
+It follows from Statement 1, f_C being C-Lipschitz.  Should that fail, it holds all the same, but for rounding: every bracket is
+computed from its record alone and cut to ±C‖w − a‖, whatever the computation gives.  (Records are evaluated together, so that the
+last bits of one may depend on how many others there are of its kind: that is what ζ is for.)
+The paper's Lemma F.1 bounds the distance from an arbitrary anchor by the diameter, twice as much as from the middle of a ball.
 """
 
 from __future__ import annotations
@@ -30,8 +30,15 @@ from refimpl.extension.values import Evaluator, Values
 from refimpl.losses import Loss
 from refimpl.validation import FloatArray, InputError, IntArray
 
-ACCURACY = 1e-6
-"""Of V, in units of C·max ‖w − a‖, the most that a record can add to n·V."""
+
+def accuracy(n: int) -> float:
+    """ζ in units of C·max ‖w − a‖, the most that a record can add to n·V."""
+    return min(1e-6, 0.01 / n)
+
+
+def sensitivity_upper(n: int, *, lipschitz: float, distance: float) -> float:
+    """Δ."""
+    return 2 * lipschitz * distance * (1 / n + accuracy(n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +73,12 @@ class CentredRisk:
 
     @property
     def sensitivity(self) -> float:
-        return 2 * self.lipschitz * self.reach / len(self.data)
+        return sensitivity_upper(len(self.data), lipschitz=self.lipschitz, distance=self.reach)
 
     @property
     def tolerance(self) -> float:
-        return ACCURACY * self.lipschitz * self.reach
+        """ζ."""
+        return accuracy(len(self.data)) * self.lipschitz * self.reach
 
     def at(self, point: FloatArray) -> float:
         found = self._evaluator.at(point)

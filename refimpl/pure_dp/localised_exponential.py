@@ -3,8 +3,9 @@
     1. W_loc = W ∩ B(w_p, r) by Algorithm 2, with the share ε₁ of ε;
     2. a point w of W_loc with density ∝ exp(−F̂_{λ,C}(w)/T), with ε₂ = ε − ε₁;  T = 1/γ in the paper.
 
-Statement: ε-DP, for all data.  The potential V = F̂_{λ,C} − F̂_{λ,C}(a) changes by at most Δ = (2C/n)·max ‖w − a‖ when a record
-is replaced (`centred_risk`, Algorithm 6), and T = 2Δ/ε₂.  With u = argmin_W F̂_{λ,C}, but for the failure ζ of localisation and η,
+Statement: ε-DP, for all data.  The potential V = F̂_{λ,C} − F̂_{λ,C}(a) changes by at most Δ = (2C/n)·max ‖w − a‖, and 1 % of it for
+errors of evaluation, when a record is replaced (`centred_risk`, Algorithm 6), and T = 2Δ/ε₂.  With u = argmin_W F̂_{λ,C},
+but for the failure ζ of localisation and η,
 
     F̂_{λ,C}(w) − F̂_{λ,C}(u) ≤ q·T,   hence   ‖w − u‖² ≤ 2q·T/λ,   P(Γ_d > q) = η               (`excess_upper`, `distance_upper`)
 
@@ -40,7 +41,7 @@ from refimpl.domains import Domain, Localised
 from refimpl.laws import Gibbs, Softmax
 from refimpl.losses import Loss
 from refimpl.means.rows import replace_record
-from refimpl.pure_dp.centred_risk import ACCURACY, CentredRisk
+from refimpl.pure_dp.centred_risk import CentredRisk, accuracy, sensitivity_upper
 from refimpl.pure_dp.grid_walk import (
     MOST_STEPS,
     Grid,
@@ -141,7 +142,7 @@ def slowest_gap(
     """A lower bound of the walk's spectral gap, the same for all data.  If even that would ask for too many steps, the walk is
     refused: before any record is looked at again."""
     slope = steepest(problem, local)
-    error = ACCURACY * problem.lipschitz * local.diameter_upper() / temperature
+    error = accuracy(1) * problem.lipschitz * local.diameter_upper() / temperature
     rise, spread = slope * spacing / temperature, slope * local.diameter_upper() / temperature + error
     gap = gap_of_convex(grid, spacing=spacing, rise=rise, error=error)
     if gap == 0 or most_steps(grid, gap=gap, spread=spread, tau=tau) > MOST_STEPS:
@@ -171,8 +172,8 @@ def privacy(*, epsilon: float) -> PureDP:
 
 
 def sensitivity(n: int, *, lipschitz: float, distance: float, **_: Any) -> Bound:
-    """Δ = (2C/n)·(distance from the anchor), of V at every point of W_loc.  Attained."""
-    return LInf(2 * lipschitz * distance / n)
+    """Δ = (2C/n)·(distance from the anchor) and twice ζ, of V at every point of W_loc.  Attained up to the latter."""
+    return LInf(sensitivity_upper(n, lipschitz=lipschitz, distance=distance))
 
 
 # --- utility --------------------------------------------------------------------------------------------------------------
@@ -194,7 +195,8 @@ def temperature_upper(
     first = PureDP(epsilon * probability("share", share))
     reach = (2 + 2 * kappa) * lipschitz / (weight * n)
     radius = noise_radius_upper(dimension=dimension, sensitivity=reach, spend=first, failure=failure)
-    return 4 * lipschitz * (radius + kappa * lipschitz / (weight * n)) / (n * (epsilon - first.epsilon))
+    far = radius + kappa * lipschitz / (weight * n)
+    return 2 * sensitivity_upper(n, lipschitz=lipschitz, distance=far) / (epsilon - first.epsilon)
 
 
 def excess_upper(*, dimension: int, temperature: float, failure: float, points: int | None = None) -> float:

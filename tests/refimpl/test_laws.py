@@ -29,6 +29,7 @@ from refimpl.laws import (
     LLN,
     Finite,
     Gaussian,
+    Gibbs,
     L2Laplace,
     Laplace,
     Law,
@@ -46,7 +47,7 @@ from refimpl.laws import (
 from refimpl.losses import Absolute
 from refimpl.pure_dp.tempered import temper
 from refimpl.pure_dp.tilted import TiltedRisk
-from refimpl.validation import InputError
+from refimpl.validation import FloatArray, InputError
 
 FALSE_ALARM = 1e-9
 DRAWS = 20_000
@@ -546,6 +547,43 @@ def test_finite_laws_cannot_be_changed() -> None:
             getattr(made, name)[0] = 1.0
 
 
+class Parabola:
+    """w² on [−1, 1]; draws by rejection."""
+
+    dimension = 1
+
+    def scores(self, points: FloatArray) -> FloatArray:
+        return np.asarray(-(points[:, 0] ** 2))
+
+    def net(self) -> FloatArray:
+        return np.linspace(-1, 1, 2001)[:, np.newaxis]
+
+    def draw(self, temperature: float, rng: np.random.Generator) -> FloatArray:
+        while True:
+            point = rng.uniform(-1, 1, size=1)
+            if rng.random() <= np.exp(self.scores(point[np.newaxis])[0] / temperature):
+                return point
+
+
+PARABOLA = Parabola()
+
+
+def test_gibbs() -> None:
+    """Against the truncated normal density with respect to the uniform law; the restriction to the net is a softmax."""
+    law = Gibbs(PARABOLA, 0.5)
+    mass = math.sqrt(math.pi / 2) * math.erf(math.sqrt(2))  # ∫ exp(−2w²) over [−1, 1]
+    for w in (0.0, 0.7):
+        assert law.logpdf(np.array([w])) == pytest.approx(-2 * w * w - math.log(mass / 2), abs=2e-3)
+    sample = draws(law, seed=72, count=4000)[:, 0]
+    edges = [-0.5, 0.0, 0.5]
+    ends = np.array([-1.0, *edges, 1.0])
+    below = np.array([math.erf(math.sqrt(2) * end) for end in ends])
+    assert_frequencies(np.bincount(np.digitize(sample, edges)), np.diff(below) / (below[-1] - below[0]))
+    assert law.on_net.scale == 0.5
+    with pytest.raises(InputError, match="scale"):
+        Gibbs(PARABOLA, 0.0)
+
+
 MADE: list[Callable[[], Any]] = [
     lambda: Gaussian([0.0, 1.0], 1.0),
     lambda: Gaussian([0.0, 1.0], [1.0, 2.0]),
@@ -564,6 +602,7 @@ MADE: list[Callable[[], Any]] = [
     lambda: UniformPermutation(4),
     lambda: UniformSubset(4, 2),
     lambda: UniformSubset(4, 3),
+    lambda: Gibbs(PARABOLA, 0.5),
     lambda: PerturbedMinimiser(_risk(1.0), 2.0),
     lambda: PerturbedMinimiser(_risk(-1.0), 2.0),
     lambda: Softmax(np.array([0.0, 1.0]), 2.0),
@@ -590,7 +629,7 @@ def test_support_shape_is_what_must_agree() -> None:
     assert shapes[13] != shapes[14]
     assert shapes[17] != shapes[18]
     assert support_shape(Gaussian(0.0, 1.0)) != support_shape(Gaussian([0.0], 1.0))
-    assert len({shape[0] for shape in shapes}) == len(LAWS) == 10
+    assert len({shape[0] for shape in shapes}) == len(LAWS) == 12
 
 
 def test_law_fields_rebuild_the_law() -> None:

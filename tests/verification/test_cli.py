@@ -140,7 +140,7 @@ def test_bad_data_files(name: str, tmp_path: Path, capsys: Capture) -> None:
     ("arguments", "named"),
     [
         (["verify", "--only", "P9.A9"], "P9.A9"),
-        (["verify", "--only", "P4.A7"], "no implementation"),
+        (["verify", "--only", "P4.G"], "no implementation"),
         (["verify", "--jobs", "0"], "jobs"),
         (["verify", "--seed", "-1"], "seed"),
         (["verify", "--quick", "--full"], "not allowed"),

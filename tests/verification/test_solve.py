@@ -297,7 +297,7 @@ def test_localised_exponential(more: list[str], trips: str, capsys: Capture) -> 
     assert main([*command, "--seed", "1"]) == 0
     text = capsys.readouterr().out
     radius = (chi2.isf(0.05, 4) / 2 * 2.2 / 0.5 + 0.1) * 3 / (2 * 400)
-    temperature = 4 * 3 * radius / (400 * 0.5)
+    temperature = 4 * 3 * radius * (1 / 400 + 1e-6) / 0.5
     assert f"T is at most {temperature * (2 if more == ['spread=diameter'] else 1):.6g}" in text
     near = math.sqrt(2 * chi2.isf(0.05, 4) / 2 * temperature / 2)
     assert (f"distance: {near:.6g} at most" in text) == (not more)

@@ -109,12 +109,12 @@ def joint_minimiser(problem: Problem) -> np.ndarray | None:
 def value_bounds(problem: Problem, point: np.ndarray, tolerance: float) -> tuple[Fraction, Fraction]:
     """F(point) is between these, about as close as the tolerance: values f(y) + C‖w − y‖, and less their records' gaps."""
     found = batch(loss=problem.loss, data=problem.data, domain=problem.domain, lipschitz=problem.lipschitz).at(point)
-    floats = certified._certificate(problem, point, found.duals, found.minimisers(), found.subgradients())
+    floats = certified.certificate_of(problem, point, found.duals, found.minimisers(), found.subgradients())
     coarse = np.flatnonzero(record_gaps_upper(problem, floats) > tolerance)
     fine = replace(floats, exact={int(i): refine(problem, point, int(i), bits=192) for i in coarse})
     gaps = sum(map(Fraction, record_gaps_upper(problem, fine)))
     values = sum(
-        certified._refined_value(problem, point, i, certified._exact_record(fine, i), bits=192) for i in range(problem.size)
+        certified.refined_value(problem, point, i, certified._exact_record(fine, i), bits=192) for i in range(problem.size)
     )
     offset = [Fraction(a) - Fraction(b) for a, b in zip(point, problem.anchor, strict=True)]
     penalty = Fraction(problem.weight) / 2 * sum(a * a for a in offset)
@@ -265,7 +265,7 @@ def test_values_of_refined_records(loss: Loss) -> None:
     values = batch(loss=loss, data=problem.data, domain=problem.domain, lipschitz=0.7).at(point).values
     for i in range(12):
         record = refine(problem, point, i, bits=128)
-        value = float(certified._refined_value(problem, point, i, record, bits=128))
+        value = float(certified.refined_value(problem, point, i, record, bits=128))
         assert value == pytest.approx(values[i], rel=1e-9, abs=1e-9)
 
 
@@ -274,7 +274,7 @@ def test_values_of_logistic_loss_at_huge_margins() -> None:
     problem = Problem(Logistic(), np.array([[1e12, 1.0], [1e12, -1.0]]), Ball(np.zeros(1), 1.0), 1.0, 1.0, np.zeros(1))
     for i, value in enumerate([0.0, 1e12]):
         record = ExactRecord(mpf(-i), (mpf(1),), (mpf(0),))
-        assert float(certified._refined_value(problem, np.ones(1), i, record, bits=128)) == pytest.approx(value)
+        assert float(certified.refined_value(problem, np.ones(1), i, record, bits=128)) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("seed", [1, 5, 27, 36, 56, 107, 296])

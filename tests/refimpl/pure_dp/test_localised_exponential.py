@@ -164,12 +164,12 @@ def test_the_excess_of_a_draw_is_smaller_than_a_gamma_variable() -> None:
 def test_the_bounds_by_hand() -> None:
     temperature = temperature_upper(100, dimension=1, weight=2.0, lipschitz=3.0, epsilon=4.0, failure=0.1)
     radius = (math.log(10) * 2.2 / 2 + 0.1) * 3 / (2 * 100)
-    assert temperature == pytest.approx(4 * 3 * radius / (100 * 2))
+    assert temperature == pytest.approx(4 * 3 * radius * (1 / 100 + 1e-6) / 2)
     assert excess_upper(dimension=1, temperature=0.5, failure=0.1) == pytest.approx(0.5 * math.log(10))
     assert excess_upper(dimension=3, temperature=0.5, failure=0.1, points=20) == pytest.approx(0.5 * math.log(200))
     near = distance_upper(100, dimension=1, weight=2.0, lipschitz=3.0, epsilon=4.0, failure=0.1)
     assert near == pytest.approx(math.sqrt(math.log(10) * temperature))
-    assert sensitivity(100, lipschitz=3.0, distance=0.5).value == pytest.approx(2 * 3 * 0.5 / 100)
+    assert sensitivity(100, lipschitz=3.0, distance=0.5).value == pytest.approx(2 * 3 * 0.5 * (1 / 100 + 1e-6))
 
 
 def test_excesses_of_draws() -> None:
