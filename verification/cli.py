@@ -179,6 +179,14 @@ def do_calibrate(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def do_plan(arguments: argparse.Namespace) -> int:
+    from verification.auditing.planner import planned
+
+    value, text = planned(arguments)
+    emit(arguments, value, text)
+    return 0
+
+
 def do_sweep(arguments: argparse.Namespace) -> int:
     from verification.sweep_runs import run_sweep
 
@@ -434,6 +442,24 @@ def parser() -> argparse.ArgumentParser:
     )
     for name in ("sensitivity", "epsilon", "delta", "rho"):
         calibrate.add_argument(f"--{name}", type=float)
+    planner = command(
+        "plan",
+        do_plan,
+        "how many runs an audit needs to refute a claim, or the least violation that a number of runs finds",
+        "tailproof plan --claim 'pure(eps=1)' --true 'pure(eps=1.2)' --pair laplace\n"
+        "         tailproof plan --claim 'approx(eps=1,delta=1e-5)' --budget 20000 --confidence .99",
+    )
+    planner.add_argument("--claim", required=True, help="as for calibrate: pure(eps=1), gdp(mu=1), …")
+    question = planner.add_mutually_exclusive_group(required=True)
+    question.add_argument("--true", metavar="CLAIM", help="what is true instead: how many runs refute the claim?")
+    question.add_argument("--budget", type=int, metavar="N", help="runs, both sides together: which violation do they find?")
+    planner.add_argument("--confidence", type=float, default=0.95, help="of the audit (default 0.95)")
+    planner.add_argument("--power", type=float, default=0.9, help="probability of refuting the claim (default 0.9)")
+    planner.add_argument(
+        "--pair",
+        choices=["response", "laplace", "gaussian"],
+        help="the laws of the truth (default: response for pure, else gaussian)",
+    )
     solve = command(
         "solve",
         do_solve,

@@ -1,0 +1,1 @@
+"""Black-box audits: what the outputs alone tell about a claim."""

@@ -1,0 +1,159 @@
+"""What a subject gave: checked numbers, or an incident with the data and the seed that caused it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refimpl.validation import FloatArray, whole
+from verification.auditing.admissible import Pair
+
+KINDS = (
+    "raised",  # an exception, or an error that the program replied
+    "not finite",
+    "wrong type",
+    "shape changed",
+    "timed out",
+    "died",  # the process ended
+    "protocol",  # the reply is not one
+    "ignores its generator",
+    "one draw per batch",
+    "hidden randomness",
+)
+NOT_FATAL = ("hidden randomness",)
+
+
+@dataclass(frozen=True, eq=False)
+class Incident:
+    """What went wrong, on which data, with which seed and batch size; `pair` where the data were one side of one."""
+
+    kind: str
+    message: str
+    data: FloatArray
+    seed: int
+    size: int
+    pair: Pair | None = None
+
+    @property
+    def fatal(self) -> bool:
+        """Whether outputs of such a subject cannot be audited; hidden randomness only makes runs hard to repeat."""
+        return self.kind not in NOT_FATAL
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message} (data of {len(self.data)} records, seed {self.seed}, batch of {self.size})"
+
+    def to_json(self) -> dict[str, Any]:
+        sides = {} if self.pair is None else {"pair": [side.tolist() for side in self.pair]}
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            "data": self.data.tolist(),
+            "seed": self.seed,
+            "size": self.size,
+            "fatal": self.fatal,
+            **sides,
+        }
+
+
+class SubjectFailed(Exception):
+    """The subject, not the audit, failed; `partial` holds the rows of this batch that came before."""
+
+    def __init__(self, incident: Incident, partial: FloatArray) -> None:
+        super().__init__(str(incident))
+        self.incident = incident
+        self.partial = partial
+
+
+class BadOutput(Exception):
+    """Not an output: (kind, message)."""
+
+    @property
+    def kind(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def message(self) -> str:
+        return str(self.args[1])
+
+
+def _numbers(value: Any, what: str) -> FloatArray:
+    """Real numbers, all finite."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        raise BadOutput("shape changed", f"{what} is not an array: its parts differ in shape") from None
+    if array.dtype.kind not in "biuf":
+        raise BadOutput("wrong type", f"{what} is {_described(value)}; must be a number or an array of numbers")
+    array = np.asarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0]
+        raise BadOutput("not finite", f"{what} has the entry {array[tuple(where)]} at {tuple(int(i) for i in where)}")
+    return array
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}"
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def batch_of(value: Any, size: int) -> FloatArray:
+    """What a vectorised subject may return: size, or size × k numbers."""
+    array = _numbers(value, "the output")
+    if array.ndim not in (1, 2) or len(array) != size:
+        raise BadOutput("shape changed", f"the output has shape {array.shape}; must be ({size},) or ({size}, k)")
+    return array
+
+
+def row_of(value: Any, run: int) -> FloatArray:
+    array = _numbers(value, f"the output of run {run}")
+    if array.ndim > 1:
+        raise BadOutput("shape changed", f"the output of run {run} has shape {array.shape}; must be a number or a vector")
+    return array
+
+
+@dataclass
+class Shape:
+    """One run's output always has the shape that the first one had."""
+
+    known: tuple[int, ...] | None = None
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        if self.known is None:
+            self.known = shape
+        if shape != self.known:
+            raise BadOutput("shape changed", f"an output has shape {shape}, earlier ones had {self.known}")
+
+
+def joined(parts: list[FloatArray]) -> FloatArray:
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def records_of(data: FloatArray, size: int) -> tuple[FloatArray, int]:
+    """Checked, and copied: a subject may change what it gets."""
+    return np.array(data, dtype=np.float64), whole("size", size, least=1)
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """Below 2⁵³, for a reader of JSON may hold it as a float."""
+    return int(rng.integers(2**53))
+
+
+@dataclass
+class Checked:
+    """What all runners do: parts of a batch in, one array out, or `SubjectFailed`."""
+
+    shape: Shape = field(default_factory=Shape)
+
+    def collect(self, parts: Iterator[FloatArray], data: FloatArray, seed: int, size: int) -> FloatArray:
+        kept: list[FloatArray] = []
+        try:
+            for part in parts:
+                self.shape.check(part.shape[1:])
+                kept.append(part)
+        except BadOutput as bad:
+            raise SubjectFailed(Incident(bad.kind, bad.message, data, seed, size), joined(kept)) from bad
+        return joined(kept)
