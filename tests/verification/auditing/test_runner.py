@@ -16,7 +16,7 @@ from scipy.stats import kstest, laplace
 from refimpl.validation import InputError
 from tests.verification.auditing import subjects
 from verification.auditing import zoo
-from verification.auditing.command import CommandRunner
+from verification.auditing.programs import CommandRunner
 from verification.auditing.outputs import KINDS, Incident, SubjectFailed
 from verification.auditing.runner import FunctionRunner, WorkerRunner, collect, is_vectorised, probe
 
