@@ -16,8 +16,8 @@ from scipy.stats import kstest, laplace
 from refimpl.validation import InputError
 from tests.verification.auditing import subjects
 from verification.auditing import zoo
-from verification.auditing.programs import CommandRunner
 from verification.auditing.outputs import KINDS, Incident, SubjectFailed
+from verification.auditing.programs import CommandRunner
 from verification.auditing.runner import FunctionRunner, WorkerRunner, collect, is_vectorised, probe
 
 ZEROS, ONE = np.zeros((2, 1)), np.array([[0.0], [1.0]])
