@@ -187,6 +187,14 @@ def do_plan(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def do_audit(arguments: argparse.Namespace) -> int:
+    from verification.auditing.command import run_audit
+
+    code, value, text = run_audit(arguments)
+    emit(arguments, value, text)
+    return code
+
+
 def do_sweep(arguments: argparse.Namespace) -> int:
     from verification.sweep_runs import run_sweep
 
@@ -428,6 +436,24 @@ def parser() -> argparse.ArgumentParser:
     sandwich.add_argument("--runs", type=int, default=60, help="of every pair (default 60); rounded up to all members alike")
     sandwich.add_argument("--only", nargs="+", metavar="TEXT", help="these algorithms, or instances with this text, only")
     sandwich.add_argument("--plot", metavar="FILE", help="a picture: .svg, .png or .pdf")
+    audit = command(
+        "audit",
+        do_audit,
+        "black-box audit of a function f(data, rng) or f(data, rng, size): is its privacy claim refuted by its outputs?",
+        "tailproof audit mymodule:noisy_mean --claim 'pure(eps=1)' --data a.csv --neighbour b.csv\n"
+        "         tailproof audit mymodule:sgd --claim 'approx(eps=1,delta=1e-5)' --pairs mymodule:pairs --sequential\n\n"
+        "Exit 1 when the claim is violated.  Nothing ever says private: `consistent` means not refuted by so many runs.",
+    )
+    audit.add_argument("mechanism", metavar="MODULE:FUNCTION", help="f(data, rng) -> number or array, or f(data, rng, size)")
+    audit.add_argument(
+        "--claim", required=True, metavar="CLAIM", help="pure(eps=1), approx(eps=1,delta=1e-5), zcdp(rho=.1) or gdp(mu=1)"
+    )
+    audit.add_argument("--pairs", metavar="MODULE:FUNCTION", help="a function that returns (data, neighbour) pairs")
+    audit.add_argument("--data", metavar="FILE", help="CSV, LIBSVM or .npy: passed as an array of records by columns")
+    audit.add_argument("--neighbour", metavar="FILE", help="the neighbouring data set")
+    audit.add_argument("--budget", type=int, default=100_000, metavar="N", help="runs, both sides together (default 100000)")
+    audit.add_argument("--confidence", type=float, default=0.999, help="of the verdict and of the bound (default 0.999)")
+    audit.add_argument("--sequential", action="store_true", help="stop as soon as the claim is refuted")
     calibrate = command(
         "calibrate",
         do_calibrate,

@@ -202,7 +202,9 @@ def test_unknown_column(incomes: str, capsys: Capture) -> None:
     assert "income, age, name" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["list", "verify", "replay", "errata", "compare", "theorem", "calibrate", "solve"])
+@pytest.mark.parametrize(
+    "command", ["list", "verify", "replay", "errata", "compare", "theorem", "calibrate", "solve", "audit"]
+)
 def test_every_command_has_help_with_an_example(command: str, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])

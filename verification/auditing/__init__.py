@@ -1,1 +1,10 @@
-"""Black-box audits: what the outputs alone tell about a claim."""
+"""Black-box audits: what outputs alone tell about a privacy claim, with exact finite-sample confidence.
+
+A fair coin picks one of two neighbouring data sets, the subject runs on it, and a predictor learned from other runs guesses the
+coin from the output, or passes.  Every privacy claim bounds how often such a guess can be right.
+"""
+
+from verification.auditing.audit import AuditResult, audit
+from verification.auditing.runs import InProcess, Runner
+
+__all__ = ["AuditResult", "InProcess", "Runner", "audit"]

@@ -1,0 +1,227 @@
+"""Audits from outside: verdicts, bounds against the truth, the command."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from refimpl.validation import InputError
+from verification import audit
+from verification.auditing import InProcess
+from verification.auditing.runs import source
+from verification.cli import main
+
+PAIR = [(0.0, 1.0)]
+RUNS = 250
+TOO_MANY = int(binom.isf(1e-7, RUNS, 0.05))  # alarms at a nominal 5 %: more have a chance below 1e-7
+
+
+def laplace(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
+    return data + rng.laplace(size=size)
+
+
+def response(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
+    """Randomised response, ε = 1: every output attains it."""
+    return np.where(rng.random(size) < math.e / (1 + math.e), data, 1 - data)
+
+
+def leaky(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
+    """Exactly (1, 0.05)-DP: names the side, or answers at random."""
+    return np.where(rng.random(size) < 0.05, 10 + data, response(data, rng, size))
+
+
+def gaussian(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
+    return data + rng.normal(size=size)
+
+
+def vector(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
+    return data + 3 * rng.laplace(size=(size, 3))
+
+
+def same(data: float, rng: np.random.Generator, size: int) -> np.ndarray:  # noqa: ARG001
+    return rng.standard_cauchy(size)
+
+
+EXACT: list[tuple[Any, Claim]] = [
+    (laplace, PureDP(1.0)),
+    (response, PureDP(1.0)),
+    (leaky, ApproxDP(1.0, 0.05)),
+    (gaussian, GDP(1.0)),
+    (response, ZCDP(math.tanh(0.5))),
+    (same, GDP(0.01)),
+    (vector, PureDP(1.0)),
+]
+
+
+@pytest.mark.parametrize(("subject", "claim"), EXACT, ids=lambda value: str(getattr(value, "__name__", value)))
+@pytest.mark.parametrize("sequential", [False, True])
+def test_exact_claims_are_rarely_refuted(subject: Any, claim: Claim, sequential: bool) -> None:
+    """A bound above the truth and a refuted claim are the same event here; false-alarm probability of this test 1e-7 each."""
+    budget, runs = (160, 40) if sequential else (300, 100 if subject is vector else RUNS)
+    allowed = TOO_MANY if runs == RUNS else int(binom.isf(1e-7, runs, 0.05))
+    results = [
+        audit(subject, claim, PAIR, budget=budget, confidence=0.95, sequential=sequential, seed=seed) for seed in range(runs)
+    ]
+    assert sum(result.verdict == "violated" for result in results) <= allowed
+    assert all((result.verdict == "violated") == (result.p_value <= 0.05) for result in results)
+
+
+def test_half_the_scale_is_found() -> None:
+    """1000 samples per side.  If one audit finds it with probability .98 or more, 14 of 20 or more do but for a chance of 1e-7."""
+
+    def subject(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
+        return data + 0.5 * rng.laplace(size=size)
+
+    found = [audit(subject, PureDP(1.0), PAIR, budget=2000, confidence=0.95, seed=seed) for seed in range(20)]
+    assert sum(result.verdict == "violated" for result in found) >= 14
+    soon = [audit(subject, PureDP(1.0), PAIR, budget=20_000, confidence=0.95, sequential=True, seed=s) for s in range(9)]
+    assert np.median([result.samples for result in soon]) < 1000
+
+
+def test_bounds_are_close_to_the_truth() -> None:
+    """Far from it by 10 standard errors of the bound itself."""
+    assert 0.9 < audit(laplace, PureDP(1.0), PAIR, budget=200_000, confidence=1 - 1e-7).lower < 1
+    assert 0.9 < audit(gaussian, GDP(1.0), PAIR, budget=200_000, confidence=1 - 1e-7).lower < 1
+    assert 0.85 < audit(response, ZCDP(math.tanh(0.5)), PAIR, budget=200_000, confidence=1 - 1e-7).lower / math.tanh(0.5) < 1
+    assert 0.85 < audit(leaky, ApproxDP(1.0, 0.05), PAIR, budget=200_000, confidence=1 - 1e-7).lower < 1
+
+
+def test_one_run_at_a_time() -> None:
+    """A large shift, so that the verdict has no chance to differ; and the same seed gives the same."""
+    calls = []
+
+    def subject(data: np.ndarray, rng: np.random.Generator) -> list[float]:
+        calls.append(1)
+        return [30 * float(data.sum()) + float(rng.laplace()), 0.0]
+
+    pairs = [(np.zeros((3, 2)), np.zeros((3, 2))), (np.zeros((3, 2)), np.eye(3)[:, :2])]
+    first, again = (audit(subject, "pure(eps=1)", pairs, budget=600, seed=5) for _ in range(2))
+    assert len(calls) == 1200
+    assert first.verdict == "violated"
+    assert first.lower == again.lower
+    assert first.witness == again.witness
+    assert first.witness["pair"] == 1
+    assert first.witness["neighbour"] == np.eye(3)[:, :2].tolist()
+    assert first.pairs_tried == 2
+
+
+def test_runners_are_taken_as_they_are() -> None:
+    class Mine:
+        def sample(self, data: float, rng: np.random.Generator, size: int) -> np.ndarray:
+            return (40 * data + rng.normal(size=size))[:, None]
+
+    assert audit(Mine(), GDP(1.0), PAIR, budget=500).verdict == "violated"
+    assert audit(InProcess(laplace, True), PureDP(2.0), PAIR, budget=500, confidence=1 - 1e-7).verdict == "consistent"
+
+
+def test_sorted_outputs_are_put_in_random_order() -> None:
+    """Sides are fair coins, every output is kept; 500 in order by chance is out of the question."""
+    drawn: list[np.ndarray] = []
+
+    def subject(data: float, rng: np.random.Generator, size: int) -> np.ndarray:
+        drawn.append(np.sort(laplace(data, rng, size)))
+        return drawn[-1]
+
+    samples = source(InProcess(subject, True), ((0.0, 1.0),), 0).draw(0, 1000)
+    for part, side in zip(drawn, (-1, 1), strict=True):
+        mine = samples.outputs[samples.labels == side, 0]
+        assert sorted(mine) == list(part) != list(mine)
+        assert 380 < len(mine) < 620  # 7.6 standard deviations
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"claim": "pure(eps=-1)"}, "epsilon"),
+        ({"claim": "dp"}, "claim"),
+        ({"claim": 3}, "claim"),
+        ({"claim": "pure(eps=50)"}, "no audit can refute"),
+        ({"pairs": None}, "pairs"),
+        ({"pairs": []}, "pairs"),
+        ({"pairs": [1, 2]}, "pairs"),
+        ({"pairs": [(0.0, 1.0)] * 100}, "budget"),
+        ({"budget": 10}, "budget"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"seed": -1}, "seed"),
+        ({"mechanism": 3}, "mechanism"),
+        ({"mechanism": lambda data: data}, "takes 1 argument"),
+        ({"mechanism": lambda _, __, size: np.zeros(size + 1)}, "shape"),
+        ({"mechanism": lambda _, __: math.nan}, "not finite"),
+        ({"mechanism": lambda _, __: "text"}, "returned str"),
+        ({"mechanism": lambda _, __: 1 / 0}, "ZeroDivisionError"),
+        ({"mechanism": lambda data, _: [0.0] * (1 + int(data))}, "depending on the data"),
+    ],
+)
+def test_wrong_input(changes: dict[str, Any], named: str) -> None:
+    arguments = {"mechanism": laplace, "claim": "pure(eps=1)", "pairs": PAIR, "budget": 1000, **changes}
+    with pytest.raises(InputError, match=named):
+        audit(**arguments)
+
+
+MODULE = """
+import numpy as np
+def mean(data, rng): return float(data.mean()) + rng.laplace() / len(data)
+def bad(data, rng, size): return data.sum() + 0.05 * rng.laplace(size=size)
+def fails(data, rng): raise ValueError("odd data")
+def pairs(): return [(np.zeros(3), np.zeros(3)), (np.zeros(3), np.array([0.0, 0.0, 1.0]))]
+def number(): return 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "audited_subject.py").write_text(MODULE)
+    (tmp_path / "a.csv").write_text("x\n0\n0\n0\n")
+    (tmp_path / "b.csv").write_text("x\n0\n0\n1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return "audited_subject"
+
+
+def test_command(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rest = ["--claim", "pure(eps=1)", "--budget", "2000", "--json", "-"]
+    assert main(["audit", f"{module}:bad", "--pairs", f"{module}:pairs", *rest]) == 1
+    found = json.loads(capsys.readouterr().out)
+    keys = {"verdict", "claim", "epsilon_lower", "confidence", "samples", "pairs_tried", "seconds", "witness"}
+    assert keys <= set(found)
+    assert found["verdict"] == "violated"
+    assert found["pairs_tried"] == 2
+    assert found["confidence"] == 0.999
+    files = ["--data", "a.csv", "--neighbour", "b.csv"]
+    assert main(["audit", f"{module}:mean", *files, *rest, "--confidence", "0.9999999"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == "consistent"
+    assert main(["audit", f"{module}:bad", *files, "--claim", "gdp(mu=1)", "--sequential", "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["mu_lower"] >= 1
+    assert found["samples"] < 2000
+    assert main(["audit", f"{module}:mean", *files, "--claim", "zcdp(rho=3)", "--budget", "500"]) == 0
+    assert "consistent: zcdp(rho=3)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "options", "named"),
+    [
+        ("nowhere_to_be_found:f", ["--data", "a.csv", "--neighbour", "b.csv"], "no module"),
+        ("audited_subject", [], "MODULE:FUNCTION"),
+        ("audited_subject:absent", [], "no function absent"),
+        ("audited_subject:mean", [], "pairs"),
+        ("audited_subject:mean", ["--data", "a.csv"], "belong together"),
+        ("audited_subject:mean", ["--data", "a.csv", "--neighbour", "c.csv"], "no such file"),
+        ("audited_subject:mean", ["--pairs", "audited_subject:number"], "must return"),
+        ("audited_subject:mean", ["--pairs", "audited_subject:pairs", "--data", "a.csv"], "either"),
+        ("audited_subject:fails", ["--pairs", "audited_subject:pairs"], "odd data"),
+    ],
+)
+def test_wrong_commands(
+    module: str, mechanism: str, options: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert module == "audited_subject"
+    assert main(["audit", mechanism, "--claim", "pure(eps=1)", *options]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert named in lines[0]
