@@ -17,18 +17,16 @@ Tasks that FILE already has are not run again, so an interrupted study goes on w
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
+from studies import Row, run_studies
 
 from refimpl.channel import run
 from refimpl.claims import PureDP
@@ -49,9 +47,6 @@ from refimpl.pure_dp.population import assumption_for, plan_for, population_loca
 from refimpl.pure_dp.single import single_output_perturbation
 from refimpl.pure_dp.tuned import tuned_plan
 from verification.second_stage import bias_row, mean_with_interval, without_extension
-
-Row = dict[str, Any]
-
 
 # ------------------------------------------------------------------------------------------------------------------- bias
 
@@ -379,25 +374,5 @@ STUDIES = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", choices=STUDIES)
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--json", type=Path, default=None)
-    arguments = parser.parse_args()
-    make, show = STUDIES[arguments.study]
-    done: dict[str, Row] = json.loads(arguments.json.read_text()) if arguments.json and arguments.json.exists() else {}
-    tasks = make(arguments.runs)
-    missing = [name for name in tasks if name not in done]
-    results = joblib.Parallel(n_jobs=arguments.jobs, return_as="generator")(tasks[name] for name in missing)
-    for count, (name, row) in enumerate(zip(missing, results, strict=True), start=1):
-        done[name] = row
-        print(f"{count}/{len(missing)} {name}", flush=True)
-        if arguments.json:
-            arguments.json.write_text(json.dumps(done, indent=1) + "\n")
-    show([done[name] for name in tasks])
-
-
 if __name__ == "__main__":
-    main()
+    run_studies(STUDIES, description=__doc__, runs=20)

@@ -6,7 +6,7 @@ numbers or `size` × k numbers, one row per run.  It draws a seed from `rng` for
 and the rows that came before it.
 
 `FunctionRunner` calls the function in this process: fast, without a time limit.  `WorkerRunner` calls it in a spawned process that
-is killed when a batch takes too long, and that may die by itself.  For programs there is `command.CommandRunner`.
+is killed when a batch takes too long, and that may die by itself.  For programs there is `programs.CommandRunner`.
 """
 
 from __future__ import annotations
