@@ -440,17 +440,38 @@ def parser() -> argparse.ArgumentParser:
         "audit",
         do_audit,
         "black-box audit of a function f(data, rng) or f(data, rng, size): is its privacy claim refuted by its outputs?",
-        "tailproof audit mymodule:noisy_mean --claim 'pure(eps=1)' --data a.csv --neighbour b.csv\n"
-        "         tailproof audit mymodule:sgd --claim 'approx(eps=1,delta=1e-5)' --pairs mymodule:pairs --sequential\n\n"
-        "Exit 1 when the claim is violated.  Nothing ever says private: `consistent` means not refuted by so many runs.",
+        "tailproof audit mymodule:noisy_mean --claim 'pure(eps=1)' --bounds 0:1 --columns 1\n"
+        "         tailproof audit mymodule:noisy_mean --claim 'pure(eps=1)' --data a.csv --neighbour b.csv\n"
+        "         tailproof audit mymodule:sgd --claim 'approx(eps=1,delta=1e-5)' --pairs mymodule:pairs --sequential\n"
+        "         tailproof audit --command './noisy-mean' --claim 'gdp(mu=1)' --data a.csv\n\n"
+        "Without a neighbour it searches for bad ones itself: of the data in --data, or of --records by --columns in --bounds.\n"
+        "A claim is about all data that are admissible, so without --bounds outliers of any size are tried.\n\n"
+        "Exit 1 when the claim is violated, 2 when the function failed before a verdict was reached; what was found until then\n"
+        "is reported.  Nothing ever says private: `consistent` means not refuted by so many runs.",
     )
-    audit.add_argument("mechanism", metavar="MODULE:FUNCTION", help="f(data, rng) -> number or array, or f(data, rng, size)")
+    audit.add_argument(
+        "mechanism", metavar="MODULE:FUNCTION", nargs="?", help="f(data, rng) -> number or array, or f(data, rng, size)"
+    )
+    audit.add_argument(
+        "--command", dest="program", metavar="PROGRAM", help="instead: a program in any language that answers JSON lines"
+    )
     audit.add_argument(
         "--claim", required=True, metavar="CLAIM", help="pure(eps=1), approx(eps=1,delta=1e-5), zcdp(rho=.1) or gdp(mu=1)"
     )
     audit.add_argument("--pairs", metavar="MODULE:FUNCTION", help="a function that returns (data, neighbour) pairs")
     audit.add_argument("--data", metavar="FILE", help="CSV, LIBSVM or .npy: passed as an array of records by columns")
-    audit.add_argument("--neighbour", metavar="FILE", help="the neighbouring data set")
+    audit.add_argument("--neighbour", metavar="FILE", help="the neighbouring data set; without it, one is searched")
+    audit.add_argument("--records", type=int, metavar="N", help="of searched data (default 10)")
+    audit.add_argument("--columns", type=int, metavar="K", help="of searched data (default: 1, 2 and 8 are tried)")
+    audit.add_argument("--bounds", metavar="LOW:HIGH", help="of every number of searched data (default: none)")
+    audit.add_argument("--add-remove", action="store_true", help="neighbours have one record more; else one is replaced")
+    audit.add_argument(
+        "--time-limit",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="for one run, or one batch if vectorised (default 60), in a process of its own; 0: in this process, no limit",
+    )
     audit.add_argument("--budget", type=int, default=100_000, metavar="N", help="runs, both sides together (default 100000)")
     audit.add_argument("--confidence", type=float, default=0.999, help="of the verdict and of the bound (default 0.999)")
     audit.add_argument("--sequential", action="store_true", help="stop as soon as the claim is refuted")

@@ -4,7 +4,9 @@ A fair coin picks one of two neighbouring data sets, the subject runs on it, and
 coin from the output, or passes.  Every privacy claim bounds how often such a guess can be right.
 """
 
+from verification.auditing.admissible import Admissible
 from verification.auditing.audit import AuditResult, audit
-from verification.auditing.runs import InProcess, Runner
+from verification.auditing.programs import CommandRunner
+from verification.auditing.runner import Runner
 
-__all__ = ["AuditResult", "InProcess", "Runner", "audit"]
+__all__ = ["Admissible", "AuditResult", "CommandRunner", "Runner", "audit"]

@@ -3,33 +3,73 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from refimpl.claims import parse_claim
-from refimpl.validation import InputError
-from verification.auditing.audit import audit
+from refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring, parse_claim
+from refimpl.validation import InputError, positive
+from verification.auditing.admissible import Admissible
+from verification.auditing.audit import RECORDS, SHAPES, audit
+from verification.auditing.programs import CommandRunner
 from verification.auditing.runs import Pair
 from verification.datafile import read_table
 
+NO_LIMIT = 1e7  # seconds
+
 
 def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
-    """(exit code, JSON value, text)."""
-    claim = parse_claim(arguments.claim)
-    mechanism = load("mechanism", arguments.mechanism)
-    result = audit(
-        mechanism,
-        claim,
-        _pairs(arguments),
-        budget=arguments.budget,
-        confidence=arguments.confidence,
-        sequential=arguments.sequential,
-        seed=arguments.seed,
-    )
-    return int(result.verdict == "violated"), result.to_json(), str(result)
+    """(exit code, JSON value, text): 1 if the claim is violated, 2 if the subject failed before a verdict was reached."""
+    relation = ADD_REMOVE if arguments.add_remove else REPLACE_ONE
+    claim = parse_claim(arguments.claim, relation)
+    limit = None if arguments.time_limit == 0 else positive("time_limit", arguments.time_limit)
+    if (arguments.mechanism is None) == (arguments.program is None):
+        raise InputError("mechanism: give either MODULE:FUNCTION or --command 'program …'")
+    pairs = _pairs(arguments)
+    space = None if pairs is not None else _space(arguments, relation)
+    given: dict[str, Any] = {
+        "space": space,
+        "budget": arguments.budget,
+        "confidence": arguments.confidence,
+        "sequential": arguments.sequential,
+        "seed": arguments.seed,
+    }
+    if arguments.program is not None:
+        with CommandRunner(arguments.program, time_limit=limit or NO_LIMIT) as runner:
+            result = audit(runner, claim, pairs, **given)
+    else:
+        result = audit(load("mechanism", arguments.mechanism), claim, pairs, **given, time_limit=limit)
+    code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
+    return code, result.to_json(), str(result)
+
+
+def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admissible]:
+    """Where to search: data like those of a file, or of the stated size; a few numbers of columns where none is stated."""
+    low, high = _bounds(arguments.bounds)
+    if arguments.data is not None:
+        if arguments.records is not None or arguments.columns is not None:
+            raise InputError("records, columns: are those of the data in --data")
+        rows = read_table(arguments.data).rows
+        space = Admissible(len(rows), rows.shape[1], low, high, relation, sampler=lambda _: rows)
+        if not space.contains(rows):
+            raise InputError(f"data = {arguments.data!r}: has numbers outside of the bounds {low:g}:{high:g}")
+        return [space]
+    records = RECORDS if arguments.records is None else arguments.records
+    columns = SHAPES if arguments.columns is None else (arguments.columns,)
+    return [Admissible(records, number, low, high, relation) for number in columns]
+
+
+def _bounds(text: str | None) -> tuple[float, float]:
+    if text is None:
+        return -math.inf, math.inf
+    try:
+        low, high = (float(word) for word in text.split(":"))
+    except ValueError:
+        raise InputError(f"bounds = {text!r}: must be LOW:HIGH, such as 0:1 or 0:inf") from None
+    return low, high
 
 
 def load(name: str, place: str) -> Callable[..., Any]:
@@ -70,8 +110,8 @@ def _pairs(arguments: argparse.Namespace) -> list[Pair] | None:
                 f"pairs = {arguments.pairs!r}: must return (data, neighbour) pairs when called without arguments "
                 f"({type(error).__name__}: {error})"
             ) from error
-    if files == (None, None):
+    if arguments.neighbour is None:
         return None
-    if None in files:
-        raise InputError("data: --data and --neighbour belong together")
+    if arguments.data is None:
+        raise InputError("neighbour: --neighbour needs --data beside it")
     return [(read_table(arguments.data).rows, read_table(arguments.neighbour).rows)]

@@ -15,7 +15,8 @@ blocks from all samples so far, and only the first, small block is not counted.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -129,9 +130,10 @@ def leaks_upper(counted: int, leak: float, error: float) -> int:
 # --- the samples ---------------------------------------------------------------------------------------------------------
 
 
-def training_share(claim: Claim, budget: int, pairs: int) -> float:
-    """How much of the budget is for choosing; for claims with guesses at every output, before the first counted block."""
-    several = 0.3 if pairs > 1 else 0.0
+def training_share(claim: Claim, budget: int, pairs: int, known: bool = False) -> float:
+    """How much of the budget is for choosing; for claims with guesses at every output, before the first counted block.  Less if a
+    search has looked at the pairs already."""
+    several = (0.15 if known else 0.3) if pairs > 1 else 0.0
     shrinking = math.exp(-0.4 * math.log(budget))
     if isinstance(claim, GDP):
         return max(several, min(0.2, shrinking))
@@ -146,31 +148,48 @@ def goal_of(claim: Claim, holdout: int, error: float) -> Goal:
     return LogRatioLower(holdout, error, leaks_upper(holdout, limits.delta(claim), error))
 
 
-def choose(source: Source, goal: Goal, training: int) -> tuple[int, list[Labelled], int]:
-    """The pair to test, its samples so far, and how many were drawn of all pairs: every pair in turn gets samples, and the
-    worse half is dropped, until one is left."""
+def choose(source: Source, goal: Goal, training: int, known: Sequence[Labelled] = ()) -> tuple[int, list[Labelled]] | None:
+    """The pair to test and its samples so far: every pair in turn gets samples, and the worse half is dropped, until one is left.
+    Pairs on which the subject fails are dropped at once; None if there is no other.  `known` was seen before, of every pair."""
     alive = list(range(len(source.pairs)))
-    seen: dict[int, list[Labelled]] = {pair: [] for pair in alive}
-    rounds = max(1, math.ceil(math.log2(len(alive))) + 1) if len(alive) > 1 else 1
+    seen: dict[int, list[Labelled]] = {pair: [known[pair]] if known else [] for pair in alive}
+    rounds = math.ceil(math.log2(len(alive))) + 1
     for _ in range(rounds):
         each = max(1, training // rounds // len(alive))
         worth = []
         for pair in alive:
             seen[pair].append(source.draw(pair, each))
-            if len(alive) > 1:
-                everything = joined(seen[pair])
-                worth.append((learn(everything.outputs, everything.labels, goal).expected, pair))
-        if len(alive) > 1:
-            alive = [pair for _, pair in sorted(worth, reverse=True)[: (len(alive) + 1) // 2]]
-    return alive[0], seen[alive[0]], sum(len(part) for parts in seen.values() for part in parts)
+            if source.failed(pair):
+                continue
+            everything = joined(seen[pair])
+            worth.append((learn(everything.outputs, everything.labels, goal).expected if len(alive) > 1 else 0.0, pair))
+        if not worth:
+            return None
+        alive = [pair for _, pair in sorted(worth, reverse=True)[: (len(worth) + 1) // 2]]
+    return alive[0], seen[alive[0]]
 
 
-def run_fixed(source: Source, claim: Claim, *, budget: int, error: float) -> tuple[Tally, int, Predictor]:
-    """(counts, pair, last predictor) from `budget` runs."""
-    training = max(1, int(training_share(claim, budget, len(source.pairs)) * budget))
+@dataclass(frozen=True, eq=False)
+class Course:
+    """How a fixed audit went.  `complete`: all samples that were planned were counted."""
+
+    tally: Tally
+    pair: int = 0
+    predictor: Predictor | None = None
+    complete: bool = False
+    last: Labelled | None = None
+
+
+def run_fixed(source: Source, claim: Claim, *, budget: int, error: float, known: Sequence[Labelled] = ()) -> Course:
+    """From `budget` runs.  If the subject fails, what was counted before is used as far as the test allows (see `_shortened`)."""
+    start = source.runs
+    training = max(1, int(training_share(claim, budget, len(source.pairs), bool(known)) * budget))
     goal = goal_of(claim, budget - training, error)
-    pair, seen, used = choose(source, goal, training)
-    counted = left = budget - used
+    chosen = choose(source, goal, training, known)
+    if chosen is None:
+        return Course(Tally(claim, 0, 0, 0, error))
+    pair, seen = chosen
+    counted = left = budget - (source.runs - start)
     correct = inside = 0
     block = sum(len(part) for part in seen) if goal.whole else left
     while True:
@@ -178,13 +197,28 @@ def run_fixed(source: Source, claim: Claim, *, budget: int, error: float) -> tup
         predictor = learn(past.outputs, past.labels, goal)
         if len(past) >= LEARN_FROM_AT_MOST:
             block = left
-        fresh = source.draw(pair, min(block, left))
-        votes = predictor.votes(fresh.outputs)
-        correct += int((votes == fresh.labels).sum())
-        inside += int(np.count_nonzero(votes))
+        size = min(block, left)
+        fresh = source.draw(pair, size)
+        if len(fresh):
+            votes = predictor.votes(fresh.outputs)
+            correct += int((votes == fresh.labels).sum())
+            inside += int(np.count_nonzero(votes))
         left -= len(fresh)
-        if not left:
+        if not left or len(fresh) < size:
             break
         seen, block = [past, fresh], 2 * block
     leak = limits.delta(claim) * (1.0 if predictor.two_sided else 0.5)
-    return Tally(claim, correct, inside, counted, error, leak), pair, predictor
+    tally = Tally(claim, correct, inside, counted, error, leak)
+    return Course(tally if not left else _shortened(tally), pair, predictor, not left, fresh)
+
+
+def _shortened(tally: Tally) -> Tally:
+    """The subject failed before all planned samples were there.
+
+    For ε and (ε, δ), which samples are left out is told by outputs alone, and the limit holds given all outputs; the leaks among
+    those that count are at most those among the planned ones.  For μ the limit holds before outputs are known: the missing ones
+    count as wrong.  For ρ nothing is concluded.
+    """
+    if isinstance(tally.claim, GDP):
+        return replace(tally, inside=tally.counted)
+    return replace(tally, correct=0, inside=0) if isinstance(tally.claim, ZCDP) else tally

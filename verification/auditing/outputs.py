@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.validation import FloatArray, whole
-from verification.auditing.admissible import Pair
+from refimpl.validation import FloatArray, InputError, whole
 
 KINDS = (
     "raised",  # an exception, or an error that the program replied
@@ -22,8 +21,10 @@ KINDS = (
     "ignores its generator",
     "one draw per batch",
     "hidden randomness",
+    "no randomness",
 )
-NOT_FATAL = ("hidden randomness",)
+SHOWN_DATA = 1000  # numbers of a data set that a witness quotes
+NOT_FATAL = ("hidden randomness", "no randomness")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,30 +33,41 @@ class Incident:
 
     kind: str
     message: str
-    data: FloatArray
+    data: Any
     seed: int
     size: int
-    pair: Pair | None = None
+    pair: tuple[Any, Any] | None = None
 
     @property
     def fatal(self) -> bool:
-        """Whether outputs of such a subject cannot be audited; hidden randomness only makes runs hard to repeat."""
+        """Whether outputs of such a subject cannot be audited; hidden randomness only makes runs hard to repeat, and a subject
+        without any may be audited, though there is little to ask."""
         return self.kind not in NOT_FATAL
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.message} (data of {len(self.data)} records, seed {self.seed}, batch of {self.size})"
+        size = f"data of {len(self.data)} records, " if np.ndim(self.data) else ""
+        return f"{self.kind}: {self.message} ({size}seed {self.seed}, batch of {self.size})"
 
     def to_json(self) -> dict[str, Any]:
-        sides = {} if self.pair is None else {"pair": [side.tolist() for side in self.pair]}
+        sides = {} if self.pair is None else {"pair": [shown_data(side) for side in self.pair]}
         return {
             "kind": self.kind,
             "message": self.message,
-            "data": self.data.tolist(),
+            "data": shown_data(self.data),
             "seed": self.seed,
             "size": self.size,
             "fatal": self.fatal,
             **sides,
         }
+
+
+def shown_data(data: Any) -> Any:
+    """As JSON can quote it: all numbers of small data, else a description."""
+    try:
+        values = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        return f"a {type(data).__name__}"
+    return values.tolist() if values.size <= SHOWN_DATA else f"{' × '.join(map(str, values.shape))} numbers"
 
 
 class SubjectFailed(Exception):
@@ -132,9 +144,16 @@ def joined(parts: list[FloatArray]) -> FloatArray:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def records_of(data: FloatArray, size: int) -> tuple[FloatArray, int]:
-    """Checked, and copied: a subject may change what it gets."""
-    return np.array(data, dtype=np.float64), whole("size", size, least=1)
+def numeric(data: Any) -> FloatArray:
+    """Records for a program, which gets them as numbers."""
+    try:
+        return np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"data: is a {type(data).__name__}; a program gets an array of numbers") from None
+
+
+def batch_size(size: int) -> int:
+    return whole("size", size, least=1)
 
 
 def seed_of(rng: np.random.Generator) -> int:
@@ -144,15 +163,17 @@ def seed_of(rng: np.random.Generator) -> int:
 
 @dataclass
 class Checked:
-    """What all runners do: parts of a batch in, one array out, or `SubjectFailed`."""
+    """What all runners do: parts of a batch in, one array out, or `SubjectFailed`.  How many columns the data have is public:
+    outputs may have another shape where they have others."""
 
-    shape: Shape = field(default_factory=Shape)
+    shapes: dict[tuple[int, ...], Shape] = field(default_factory=dict)
 
-    def collect(self, parts: Iterator[FloatArray], data: FloatArray, seed: int, size: int) -> FloatArray:
+    def collect(self, parts: Iterator[FloatArray], data: Any, seed: int, size: int) -> FloatArray:
         kept: list[FloatArray] = []
+        shape = self.shapes.setdefault(np.shape(data)[1:] if isinstance(data, np.ndarray) else (), Shape())
         try:
             for part in parts:
-                self.shape.check(part.shape[1:])
+                shape.check(part.shape[1:])
                 kept.append(part)
         except BadOutput as bad:
             raise SubjectFailed(Incident(bad.kind, bad.message, data, seed, size), joined(kept)) from bad

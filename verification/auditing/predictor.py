@@ -38,6 +38,7 @@ LEARN_FROM_AT_MOST = (
     100_000  # samples for fitted scores, and for all scores where every output is voted on; more change nothing
 )
 SELECTION = 3.5  # standard errors taken off an estimate, since the largest of several estimates is too large
+BET_SELECTION = 2.0  # the same for bets, which go on learning
 RAMP_SELECTION = 0.15  # the same for thresholds that a smooth fit chose
 
 
@@ -124,7 +125,7 @@ class Growth:
     limit: float
     whole: bool = False
 
-    def value(self, correct: Any, inside: Any, seen: int, selection: float = SELECTION) -> FloatArray:
+    def value(self, correct: Any, inside: Any, seen: int, selection: float = BET_SELECTION) -> FloatArray:
         share = share_lower(np.asarray(correct), inside, selection)
         edge = np.clip(share, self.limit, 1 - 1e-12)
         rate = edge * np.log(edge / self.limit) + (1 - edge) * np.log((1 - edge) / (1 - self.limit))
@@ -289,42 +290,63 @@ def _fits(outputs: FloatArray, best: Score) -> Iterator[Fit]:
     yield fit_logistic
 
 
-def _with_ramp(found: Predictor, outputs: FloatArray, labels: NDArray[np.int8], goal: Goal) -> Predictor:
+def _with_ramp(found: Predictor, scores: FloatArray, labels: NDArray[np.int8], goal: Goal) -> Predictor:
     """The same score with thresholds of a ramp, where that promises more."""
     if goal.whole or found.score.log_ratio:
         return found
-    scores = found.score(outputs)
     order = np.argsort(scores)
     second = np.concatenate([[0], np.cumsum(labels[order] > 0)])
     ramp = ramp_thresholds(found.score, scores[order], second, goal, len(scores))
     return ramp if ramp is not None and ramp.expected > found.expected else found
 
 
+def _judged(score: Score, scores: FloatArray, labels: NDArray[np.int8], goal: Goal, *, ramp: bool) -> Predictor:
+    found = best_thresholds(score, scores, labels, goal)
+    return _with_ramp(found, scores, labels, goal) if ramp else found
+
+
+def _crossed_scores(fit: Fit, outputs: FloatArray, labels: NDArray[np.int8]) -> FloatArray | None:
+    """Every other sample scored by what the rest taught."""
+    scores = np.empty(len(labels))
+    for part in (0, 1):
+        mine, others = slice(part, None, 2), slice(1 - part, None, 2)
+        score = fit(outputs[others], labels[others])
+        if score is None:
+            return None
+        scores[mine] = score(outputs[mine])
+    return scores
+
+
+def _fitted(fit: Fit, outputs: FloatArray, labels: NDArray[np.int8], goal: Goal) -> Predictor | None:
+    """Judged by scores of samples that it was not fitted on, then fitted on all.  Thresholds of a log-ratio carry over; others,
+    which depend on a direction, are chosen again."""
+    scores = _crossed_scores(fit, outputs, labels)
+    again = fit(outputs, labels) if scores is not None else None
+    if scores is None or again is None:
+        return None
+    judged = _judged(again, scores, labels, goal, ramp=True)
+    if again.log_ratio:
+        return judged
+    return replace(_judged(again, again(outputs), labels, goal, ramp=True), expected=judged.expected)
+
+
 def learn(outputs: FloatArray, labels: NDArray[np.int8], goal: Goal) -> Predictor:
     """The predictor that promises most for the goal."""
     if goal.whole:
         outputs, labels = outputs[:LEARN_FROM_AT_MOST], labels[:LEARN_FROM_AT_MOST]
-    plain = [best_thresholds(score, score(outputs), labels, goal) for score in _plain_scores(outputs, labels)]
-    if len(plain) == 2:  # with many scores, for the best one only
-        plain = [_with_ramp(found, outputs, labels, goal) for found in plain]
+    scores = list(_plain_scores(outputs, labels))
+    plain = [_judged(score, score(outputs), labels, goal, ramp=len(scores) == 2) for score in scores]
     best = plain[0]
     for found in plain[1:]:
         if found.expected > best.expected + goal.margin(len(labels)):
             best = found
-    if len(plain) > 2:
-        best = _with_ramp(best, outputs, labels, goal)
+    if len(plain) > 2:  # with many scores, for the best one only
+        best = _with_ramp(best, best.score(outputs), labels, goal)
     outputs, labels = outputs[:LEARN_FROM_AT_MOST], labels[:LEARN_FROM_AT_MOST]
-    fitting, judging = slice(0, None, 2), slice(1, None, 2)
-    if min((labels[fitting] > 0).sum(), (labels[fitting] < 0).sum()) < 5:
+    if min((labels[part::2] == side).sum() for part in (0, 1) for side in (-1, 1)) < 5:
         return replace(best, whole=goal.whole)
     for fit in _fits(outputs, best.score):
-        score = fit(outputs[fitting], labels[fitting])
-        if score is None:
-            continue
-        judged = best_thresholds(score, score(outputs[judging]), labels[judging], goal)
-        judged = _with_ramp(judged, outputs[judging], labels[judging], goal)
-        if judged.expected > best.expected + goal.margin(len(labels) // 2):
-            again = fit(outputs, labels)
-            assert again is not None
-            best = replace(judged, score=again)
+        judged = _fitted(fit, outputs, labels, goal)
+        if judged is not None and judged.expected > best.expected + goal.margin(len(labels)):
+            best = judged
     return replace(best, whole=goal.whole)

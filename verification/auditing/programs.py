@@ -18,25 +18,27 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from refimpl.validation import FloatArray, InputError, positive
-from verification.auditing.outputs import BadOutput, Checked, batch_of, records_of, seed_of
+from refimpl.validation import FloatArray, InputError, positive, whole
+from verification.auditing.outputs import BadOutput, Checked, batch_of, batch_size, numeric, seed_of
+
+BATCH = 1000  # runs of a request: what is lost at most when the program fails
 
 
 class CommandRunner:
     """One process serves all requests; after a failure the next request starts another."""
 
-    def __init__(self, command: str, *, time_limit: float = 60.0) -> None:
+    def __init__(self, command: str, *, time_limit: float = 60.0, batch: int = BATCH) -> None:
         try:
             self._command = shlex.split(command)
         except ValueError as error:
             raise InputError(f"command = {command!r}: {error}") from None
         if not self._command:
             raise InputError("command = '': must name a program")
-        self._limit = positive("time_limit", time_limit)
+        self._limit, self._batch = positive("time_limit", time_limit), whole("batch", batch, least=1)
         self._checked = Checked()
         self._process: subprocess.Popen[str] | None = None
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
@@ -94,6 +96,12 @@ class CommandRunner:
         lines = self._errors.read().strip().splitlines()
         return f"; it said: {lines[-1]}" if lines else ""
 
+    def _requests(self, data: FloatArray, seed: int, size: int) -> Iterator[FloatArray]:
+        """Requests of at most `batch` runs each, with seeds of their own: the first one has the seed itself."""
+        seeds = np.random.default_rng(seed)
+        for start in range(0, size, self._batch):
+            yield from self._parts(data, seed if start == 0 else seed_of(seeds), min(self._batch, size - start))
+
     def _parts(self, data: FloatArray, seed: int, size: int) -> Iterator[FloatArray]:
         line = self._reply(json.dumps({"data": data.tolist(), "seed": seed, "size": size}, allow_nan=False))
         shown = line.strip() if len(line) <= 80 else line[:77].strip() + "…"
@@ -107,11 +115,10 @@ class CommandRunner:
             raise BadOutput("protocol", f'the reply has no "outputs": {shown!r}')
         yield batch_of(reply["outputs"], size)
 
-    def run(self, data: FloatArray, seed: int, size: int) -> FloatArray:
-        records, size = records_of(data, size)
-        return self._checked.collect(self._parts(records, seed, size), records, seed, size)
+    def run(self, data: Any, seed: int, size: int) -> FloatArray:
+        return self._checked.collect(self._requests(numeric(data), seed, batch_size(size)), data, seed, size)
 
-    def sample(self, data: FloatArray, rng: np.random.Generator, size: int) -> FloatArray:
+    def sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray:
         return self.run(data, seed_of(rng), size)
 
     def _stop(self) -> None:

@@ -6,12 +6,13 @@ numbers or `size` × k numbers, one row per run.  It draws a seed from `rng` for
 and the rows that came before it.
 
 `FunctionRunner` calls the function in this process: fast, without a time limit.  `WorkerRunner` calls it in a spawned process that
-is killed when a batch takes too long, and that may die by itself.  For programs there is `programs.CommandRunner`.
+is killed when nothing comes for too long, and that may die by itself.  For programs there is `programs.CommandRunner`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import math
 import multiprocessing
@@ -22,12 +23,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from refimpl.channel import Mechanism, ReplayDiverged, replay, run
 from refimpl.validation import FloatArray, InputError, positive, whole
-from verification.auditing.admissible import Pair
 from verification.auditing.outputs import (
     BadOutput,
     Checked,
@@ -35,8 +36,8 @@ from verification.auditing.outputs import (
     Shape,
     SubjectFailed,
     batch_of,
+    batch_size,
     joined,
-    records_of,
     row_of,
     seed_of,
 )
@@ -44,12 +45,18 @@ from verification.auditing.outputs import (
 SLICE = 0.2  # seconds after which a worker hands over the single runs it has
 
 
+@runtime_checkable
 class Runner(Protocol):
-    def sample(self, data: FloatArray, rng: np.random.Generator, size: int) -> FloatArray: ...
+    """Runs the subject `size` times on the data, independently."""
+
+    def sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray: ...
 
 
-class SeededRunner(Protocol):
-    def run(self, data: FloatArray, seed: int, size: int) -> FloatArray: ...
+@runtime_checkable
+class SeededRunner(Runner, Protocol):
+    """One whose batches can be repeated, and that raises nothing but `SubjectFailed` when the subject fails."""
+
+    def run(self, data: Any, seed: int, size: int) -> FloatArray: ...
 
 
 # --- what may be called, and what may come back -----------------------------------------------------------------------
@@ -60,31 +67,33 @@ def is_vectorised(function: Callable[..., Any]) -> bool:
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise InputError(f"subject = {function!r}: has no signature; wrap it in a function of (data, rng[, size])") from None
+        raise InputError(
+            f"mechanism = {function!r}: has no signature; wrap it in a function of (data, rng[, size])"
+        ) from None
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in positional if p.default is p.empty]
     keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
     if len(positional) < 2 or len(required) > 3 or keywords:
         raise InputError(
-            f"subject = {function!r}: must be f(data, rng) or f(data, rng, size), is f{inspect.signature(function)}"
+            f"mechanism = {function!r}: must be f(data, rng) or f(data, rng, size), is f{inspect.signature(function)}"
         )
     return len(required) == 3 or (len(positional) >= 3 and positional[2].name == "size")
 
 
 def _slices(
-    function: Callable[..., Any], vectorised: bool, data: FloatArray, seed: int, size: int, seconds: float = math.inf
+    function: Callable[..., Any], vectorised: bool, data: Any, seed: int, size: int, seconds: float = math.inf
 ) -> Iterator[FloatArray]:
     """The rows of a batch: all at once, or of single runs what came in so many `seconds`; `BadOutput` after those before it."""
     rng = np.random.default_rng(seed)
     shape = Shape()
     if vectorised:
-        yield batch_of(_called(function, data, rng, size), size)
+        yield batch_of(_called(function, _own(data), rng, size), size)
         return
     rows: list[FloatArray] = []
     since = time.monotonic()
     try:
         for run in range(size):
-            row = row_of(_called(function, data, rng), run)
+            row = row_of(_called(function, _own(data), rng), run)
             shape.check(row.shape)
             rows.append(row)
             if time.monotonic() - since > seconds:
@@ -96,6 +105,11 @@ def _slices(
         raise
     if rows:
         yield np.array(rows)
+
+
+def _own(data: Any) -> Any:
+    """A copy for every call: a subject may change what it gets."""
+    return data.copy() if isinstance(data, np.ndarray) else copy.deepcopy(data)
 
 
 def _called(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -112,16 +126,15 @@ def _called(function: Callable[..., Any], *arguments: Any) -> Any:
 class FunctionRunner:
     """Calls the function where it is."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function, self._vectorised = function, is_vectorised(function)
+    def __init__(self, function: Callable[..., Any], *, vectorised: bool | None = None) -> None:
+        self._function, self._vectorised = function, is_vectorised(function) if vectorised is None else vectorised
         self._checked = Checked()
 
-    def run(self, data: FloatArray, seed: int, size: int) -> FloatArray:
-        records, size = records_of(data, size)
-        parts = _slices(self._function, self._vectorised, records.copy(), seed, size)
-        return self._checked.collect(parts, records, seed, size)
+    def run(self, data: Any, seed: int, size: int) -> FloatArray:
+        parts = _slices(self._function, self._vectorised, data, seed, batch_size(size))
+        return self._checked.collect(parts, data, seed, size)
 
-    def sample(self, data: FloatArray, rng: np.random.Generator, size: int) -> FloatArray:
+    def sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray:
         return self.run(data, seed_of(rng), size)
 
 
@@ -144,16 +157,24 @@ def _serve(connection: Connection, function: Callable[..., Any], vectorised: boo
 
 
 class WorkerRunner:
-    """`time_limit` seconds for each batch; starting a worker is not counted.  Use as a context manager, or `close` it."""
+    """`time_limit` seconds for a single run, or for a batch of a vectorised subject; starting a worker is not counted.  Use as a
+    context manager, or `close` it."""
 
-    def __init__(self, function: Callable[..., Any], *, time_limit: float = 60.0, start_limit: float = 120.0) -> None:
-        self._vectorised = is_vectorised(function)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        time_limit: float = 60.0,
+        start_limit: float = 120.0,
+        vectorised: bool | None = None,
+    ) -> None:
+        self._vectorised = is_vectorised(function) if vectorised is None else vectorised
         self._limit, self._start_limit = positive("time_limit", time_limit), positive("start_limit", start_limit)
         try:
             pickle.dumps(function)
         except Exception as error:
             raise InputError(
-                f"subject = {function!r}: cannot be sent to a process; define it in a module ({error})"
+                f"mechanism = {function!r}: cannot be sent to a process; define it in a module ({error})"
             ) from None
         self._function = function
         self._checked = Checked()
@@ -185,25 +206,23 @@ class WorkerRunner:
             raise BadOutput("died", f"the process of the subject ended during {what} with exit code {code}") from None
         return message
 
-    def _parts(self, data: FloatArray, seed: int, size: int) -> Iterator[FloatArray]:
+    def _parts(self, data: Any, seed: int, size: int) -> Iterator[FloatArray]:
         connection = self._start()
-        end = time.monotonic() + self._limit
         try:
             connection.send((data, seed, size))
         except (BrokenPipeError, ConnectionError):
             self.close()
             raise BadOutput("died", "the process of the subject had ended before the batch") from None
-        what = f"a batch of {size} ({self._limit:g} s)"
-        while (message := self._receive(end - time.monotonic(), what))[0] == "part":
+        what = f"a batch of {size} ({self._limit:g} s)" if self._vectorised else f"a run ({self._limit:g} s)"
+        while (message := self._receive(self._limit + SLICE, what))[0] == "part":
             yield message[1]
         if message[0] == "bad":
             raise BadOutput(*message[1:])
 
-    def run(self, data: FloatArray, seed: int, size: int) -> FloatArray:
-        records, size = records_of(data, size)
-        return self._checked.collect(self._parts(records, seed, size), records, seed, size)
+    def run(self, data: Any, seed: int, size: int) -> FloatArray:
+        return self._checked.collect(self._parts(data, seed, batch_size(size)), data, seed, size)
 
-    def sample(self, data: FloatArray, rng: np.random.Generator, size: int) -> FloatArray:
+    def sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray:
         return self.run(data, seed_of(rng), size)
 
     def close(self, *, kill: bool = True) -> None:
@@ -228,51 +247,84 @@ def _serve_announced(connection: Connection, function: Callable[..., Any], vecto
         _serve(connection, function, vectorised)
 
 
-# --- a program --------------------------------------------------------------------------------------------------------
+# --- a subject that shows its channel ---------------------------------------------------------------------------------
 
 
-# --- generators -------------------------------------------------------------------------------------------------------
+@runtime_checkable
+class Replays(Protocol):
+    """A runner that can say how much a transcript tells."""
 
-PROBES = 256
-
-
-def probe(runner: SeededRunner, pair: Pair, *, seed: int, size: int = PROBES) -> list[Incident]:
-    """How the subject treats its generator, on both sides of a pair; a failure to run is among what is found.
-
-    Three seeds, one of them twice.  Other outputs for the same seed: hidden randomness.  Batches of differing values that are
-    the same for all seeds: it ignores its generator, and runs are not independent.  Batches of one value that differ between seeds:
-    it draws once per batch, and runs are not independent.  One value always is a point law, which may be audited.
-    A sound subject with an atom of probability near 1 is taken for one that ignores its generator with probability about 1e-6.
-    """
-    size = whole("size", size, least=2)
-    found = []
-    for data in pair:
-        batches = []
-        try:
-            for used in (seed, seed, seed + 1, seed + 2):
-                batches.append(runner.run(data, used, size))
-        except SubjectFailed as failed:
-            found.append(replace(failed.incident, pair=pair))
-            continue
-        verdict = _treatment(*batches)
-        if verdict is not None:
-            found.append(Incident(*verdict, np.asarray(data), seed, size, pair))
-    return found
+    def losses(self, pair: tuple[Any, Any], rng: np.random.Generator, size: int) -> FloatArray: ...
 
 
-def _treatment(first: FloatArray, again: FloatArray, *others: FloatArray) -> tuple[str, str] | None:
-    if not np.array_equal(first, again):
-        return "hidden randomness", "the same generator gave different outputs: runs cannot be repeated from their seed"
-    same = all(np.array_equal(first, other) for other in others)
-    single = all((batch == batch[0]).all() for batch in (first, *others))
-    if same and not single:
-        return "ignores its generator", "different generators gave the same batch: its runs are not independent"
-    if single and not same:
-        return "one draw per batch", "all outputs of a batch are equal, but batches differ: its runs are not independent"
-    return None
+class ChannelRunner:
+    """f(data, channel): every release goes through the channel, so that runs can be replayed on the neighbour."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+        self._inner = FunctionRunner(lambda data, rng: run(mechanism, data, rng)[0], vectorised=False)
+
+    def run(self, data: Any, seed: int, size: int) -> FloatArray:
+        return self._inner.run(data, seed, size)
+
+    def sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray:
+        return self.run(data, seed_of(rng), size)
+
+    def losses(self, pair: tuple[Any, Any], rng: np.random.Generator, size: int) -> FloatArray:
+        """Log-likelihood ratios of `size` transcripts on either side; infinite where the neighbour's run takes another course."""
+        found = []
+        for data, other in (pair, pair[::-1]):
+            for _ in range(size):
+                seed = seed_of(rng)
+                try:
+                    found.append(_loss(self._mechanism, _own(data), _own(other), np.random.default_rng(seed)))
+                except BadOutput as bad:
+                    incident = Incident(bad.kind, bad.message, data, seed, 1, pair)
+                    raise SubjectFailed(incident, np.empty(0)) from bad
+        return np.array(found)
 
 
-# --- collecting -------------------------------------------------------------------------------------------------------
+def _loss(mechanism: Mechanism, data: Any, other: Any, rng: np.random.Generator) -> float:
+    _, here = _called(run, mechanism, data, rng)
+    try:
+        _, there = replay(mechanism, other, here)
+    except ReplayDiverged:
+        return math.inf
+    except Exception as error:
+        raise BadOutput("raised", f"{type(error).__name__}: {error}") from error
+    return float(sum(a.law.logpdf(a.output) - b.law.logpdf(a.output) for a, b in zip(here, there, strict=True)))
+
+
+def shows_its_channel(function: Callable[..., Any]) -> bool:
+    """Whether its second parameter is called `channel`."""
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return False
+    return len(names) >= 2 and names[1] == "channel"
+
+
+# --- any subject ------------------------------------------------------------------------------------------------------
+
+
+def runner_of(
+    mechanism: Callable[..., Any] | Runner, *, vectorised: bool | None = None, time_limit: float | None = None
+) -> SeededRunner:
+    """Of a function, in a process of its own if there is a time limit; runners are taken as they are, or made to repeat."""
+    if isinstance(mechanism, SeededRunner):
+        return mechanism
+    if isinstance(mechanism, Runner):
+        return FunctionRunner(mechanism.sample, vectorised=True)
+    if not callable(mechanism):
+        raise InputError(f"mechanism = {mechanism!r}: must be a function f(data, rng) or f(data, rng, size)")
+    if shows_its_channel(mechanism):
+        return ChannelRunner(mechanism)
+    if time_limit is None:
+        return FunctionRunner(mechanism, vectorised=vectorised)
+    return WorkerRunner(mechanism, time_limit=time_limit, vectorised=vectorised)
+
+
+# --- both sides of a pair ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +336,9 @@ class Collected:
     incident: Incident | None
 
 
-def collect(runner: Runner, pair: Pair, rng: np.random.Generator, *, per_side: int, batch: int = 100_000) -> Collected:
+def collect(
+    runner: Runner, pair: tuple[Any, Any], rng: np.random.Generator, *, per_side: int, batch: int = 100_000
+) -> Collected:
     """In turns, so that both sides have about as many when the subject fails; at the first failure what came before is kept."""
     per_side, batch = whole("per_side", per_side, least=1), whole("batch", batch, least=1)
     parts: tuple[list[FloatArray], list[FloatArray]] = [], []

@@ -1,104 +1,34 @@
-"""Run a subject: labelled samples, and the interface of whatever runs it.
+"""Labelled samples: a fair coin picks one side of a pair of neighbours, the subject runs there.
 
-A labelled sample: a fair coin picks the side, the subject runs there.  Coins come from a stream of their own, so that
-nothing a subject does with its generator can tell it the coins to come.
+Coins come from a stream of their own, so that nothing a subject does with its generator can tell it the coins to come.
+
+When a subject fails, the samples before its first failure, in the order of the coins, are kept.  Given all outputs, a failure being
+one, the coins are independent, and a claim's limits hold for each of them: which samples are kept depends on outputs alone, so a
+test that holds given the outputs is not biased by it.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from refimpl.validation import FloatArray, InputError
+from refimpl.validation import FloatArray
+from verification.auditing.outputs import Incident, SubjectFailed, seed_of
+from verification.auditing.runner import SeededRunner
+from verification.auditing.scores import row_keys
 
 LARGEST = 1e100
+CHUNK = 1 << 16  # samples that are drawn together: what is lost at most when a vectorised subject fails
+WATCHED = 256  # outputs of the first batch on a side that later batches are compared with
+COINCIDENCE = 1e-9  # a repetition less likely than this is none of chance
+REPEATED = 4  # runs that are repeated from their seed
 
 Labels = NDArray[np.int8]
 Pair = tuple[Any, Any]
-
-
-@runtime_checkable
-class Runner(Protocol):
-    """Runs the subject `size` times on the data, independently; one row for each output."""
-
-    def sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray: ...
-
-
-@dataclass(frozen=True)
-class InProcess:
-    """Calls f(data, rng), or f(data, rng, size) once, in this process."""
-
-    mechanism: Callable[..., Any]
-    vectorised: bool
-
-    def sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray:
-        try:
-            return self._sample(data, rng, size)
-        except InputError:
-            raise
-        except Exception as error:
-            raise InputError(f"mechanism: raised {type(error).__name__}: {error}") from error
-
-    def _sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray:
-        if self.vectorised:
-            return as_rows(self.mechanism(data, rng, size), size)
-        if size == 0:
-            return np.zeros((0, 0))
-        first = as_row(self.mechanism(data, rng))
-        outputs = np.empty((size, len(first)))
-        outputs[0] = first
-        for run in range(1, size):
-            row = as_row(self.mechanism(data, rng))
-            if len(row) != len(first):
-                raise InputError(f"mechanism: returned {len(first)} numbers at first, {len(row)} in run {run + 1}")
-            outputs[run] = row
-        return _checked(outputs)
-
-
-def in_process(mechanism: Callable[..., Any], vectorised: bool | None = None) -> InProcess:
-    """`vectorised=None`: by the signature, a third parameter that takes positions is the size."""
-    if not callable(mechanism):
-        raise InputError(f"mechanism = {mechanism!r}: must be a function f(data, rng) or f(data, rng, size)")
-    if vectorised is None:
-        try:
-            parameters = list(inspect.signature(mechanism).parameters.values())
-        except (TypeError, ValueError):
-            raise InputError("mechanism: has no signature to read; say whether it is vectorised") from None
-        by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        open_ended = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
-        places = [p for p in parameters if p.kind in by_position]
-        if len(places) < 2 and not open_ended:
-            raise InputError(f"mechanism: takes {len(places)} arguments; must be f(data, rng) or f(data, rng, size)")
-        vectorised = len(places) > 2 and (places[2].name == "size" or places[2].default is inspect.Parameter.empty)
-    return InProcess(mechanism, vectorised)
-
-
-def as_row(value: Any) -> FloatArray:
-    try:
-        return np.asarray(value, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        raise InputError(f"mechanism: returned {type(value).__name__}; must be a number or an array of numbers") from None
-
-
-def as_rows(value: Any, size: int) -> FloatArray:
-    try:
-        outputs = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"mechanism: returned {type(value).__name__}; must be an array of numbers") from None
-    if outputs.ndim == 0 or len(outputs) != size:
-        raise InputError(f"mechanism: returned shape {outputs.shape} for size {size}; must have one entry or row per run")
-    return _checked(outputs.reshape(size, -1) if size else np.zeros((0, 0)))
-
-
-def _checked(outputs: FloatArray) -> FloatArray:
-    if not np.isfinite(outputs).all():
-        raise InputError("mechanism: returned a value that is not finite")
-    return outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,40 +42,135 @@ class Labelled:
         return len(self.labels)
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Labelled samples of pairs of neighbours."""
-
-    runner: Runner
-    pairs: tuple[Pair, ...]
-    coins: np.random.Generator
-    noise: np.random.Generator
-
-    def draw(self, pair: int, size: int) -> Labelled:
-        labels = (2 * self.coins.integers(0, 2, size, dtype=np.int8) - 1).astype(np.int8)
-        parts = []
-        for side, data in zip((-1, 1), self.pairs[pair], strict=True):
-            count = int((labels == side).sum())
-            part = self.runner.sample(data, self.noise, count)
-            parts.append((side, count, part))
-        widths = {part.shape[1] for _, count, part in parts if count}
-        if len(widths) > 1:
-            raise InputError(f"mechanism: returned {' or '.join(map(str, sorted(widths)))} numbers, depending on the data")
-        outputs = np.empty((size, widths.pop() if widths else 0))
-        for side, count, part in parts:
-            if count:  # in random order: a subject may return its outputs sorted
-                outputs[labels == side] = part[self.coins.permutation(count)]
-        # what is done to outputs cannot break a claim, and squares of numbers beyond this overflow
-        return Labelled(np.clip(outputs, -LARGEST, LARGEST, out=outputs), labels)
-
-
 def joined(parts: list[Labelled]) -> Labelled:
+    """Parts without samples have no shape and are left out."""
+    some = [part for part in parts if len(part)] or parts[:1]
     return (
-        parts[0]
-        if len(parts) == 1
-        else Labelled(np.concatenate([p.outputs for p in parts]), np.concatenate([p.labels for p in parts]))
+        some[0]
+        if len(some) == 1
+        else Labelled(np.concatenate([p.outputs for p in some]), np.concatenate([p.labels for p in some]))
     )
 
 
-def source(runner: Runner, pairs: tuple[Pair, ...], seed: int) -> Source:
-    return Source(runner, pairs, np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1]))
+def of_sides(first: FloatArray, second: FloatArray) -> Labelled:
+    """What was seen on either side: to learn from, not to count, for there were no coins."""
+    labels = np.repeat(np.array([-1, 1], dtype=np.int8), [len(first), len(second)])
+    outputs = np.concatenate([first.reshape(len(first), -1), second.reshape(len(second), -1)])
+    order = np.random.default_rng(len(labels)).permutation(len(labels))  # those who learn take every other one
+    return Labelled(_bounded(outputs[order]), labels[order])
+
+
+def _bounded(outputs: FloatArray) -> FloatArray:
+    """What is done to outputs cannot break a claim, and squares of numbers beyond this overflow."""
+    return np.clip(outputs, -LARGEST, LARGEST, out=outputs)
+
+
+@dataclass(eq=False)
+class Source:
+    """Labelled samples of pairs of neighbours; `incidents` says what went wrong, `runs` how often the subject was run."""
+
+    runner: SeededRunner
+    pairs: list[Pair]
+    coins: np.random.Generator
+    noise: np.random.Generator
+    incidents: list[Incident] = field(default_factory=list)
+    runs: int = 0
+    _first: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
+
+    def draw(self, pair: int, size: int) -> Labelled:
+        """`size` samples, or those before the subject's first failure."""
+        parts, left = [Labelled(np.empty((0, 0)), np.empty(0, dtype=np.int8))], size
+        while left:
+            chunk = min(left, CHUNK)
+            parts.append(self._chunk(pair, chunk))
+            left -= len(parts[-1])
+            if len(parts[-1]) < chunk:
+                break
+        return joined(parts)
+
+    def failed(self, pair: int) -> bool:
+        """Whether it can be asked no more."""
+        return any(incident.fatal and incident.pair is self.pairs[pair] for incident in self.incidents)
+
+    def _chunk(self, pair: int, size: int) -> Labelled:
+        labels = (2 * self.coins.integers(0, 2, size, dtype=np.int8) - 1).astype(np.int8)
+        kept, parts = size, []
+        for side in (-1, 1):
+            places = np.flatnonzero(labels == side)
+            wanted = int(np.searchsorted(places, kept))
+            rows = self._rows(pair, side, wanted) if wanted else np.empty((0, 0))
+            if len(rows) < wanted:
+                kept = int(places[len(rows)])
+            parts.append((places, rows))
+        outputs = np.empty((kept, max(rows.shape[1] for _, rows in parts)))
+        for places, rows in parts:
+            mine = places[places < kept]
+            if len(mine):  # in random order: a subject may return its outputs sorted
+                outputs[mine] = rows[self.coins.permutation(len(rows))[: len(mine)]]
+        return Labelled(_bounded(outputs), labels[:kept])
+
+    def _rows(self, pair: int, side: int, size: int) -> FloatArray:
+        """As many as asked for, or those before a failure, which is noted."""
+        data = self.pairs[pair][0 if side < 0 else 1]
+        seed = seed_of(self.noise)
+        try:
+            rows = self.runner.run(data, seed, size)
+        except SubjectFailed as failed:
+            self.incidents.append(replace(failed.incident, pair=self.pairs[pair]))
+            rows = failed.partial
+        self.runs += size if len(rows) == size else len(rows) + 1
+        rows = rows.reshape(len(rows), -1) if len(rows) else np.empty((0, 0))
+        said = self._watch((pair, side), rows[:WATCHED])
+        if said is not None:
+            self.incidents.append(Incident(*said, data, seed, size, self.pairs[pair]))
+            return np.empty((0, 0))
+        return rows
+
+    def _watch(self, place: tuple[int, int], rows: FloatArray) -> tuple[str, str] | None:
+        earlier = self._first.get(place)
+        if earlier is None or len(earlier) < len(rows):
+            self._first[place] = rows.copy()
+        return None if earlier is None else repetition(earlier, rows)
+
+
+def repetition(first: FloatArray, later: FloatArray) -> tuple[str, str] | None:
+    """Two batches on the same data with other seeds: do they show that runs are not independent?"""
+    length = min(len(first), len(later))
+    if length < 2:
+        return None
+    single = (first == first[0]).all() and (later == later[0]).all()
+    if single and length >= 8 and not np.array_equal(first[0], later[0]):
+        return "one draw per batch", "all outputs of a batch are equal, but batches differ: its runs are not independent"
+    if single or not np.array_equal(first[:length], later[:length]):
+        return None
+    _, counts = np.unique(row_keys(first), return_counts=True)
+    if length * math.log(float(((counts / len(first)) ** 2).sum())) < math.log(COINCIDENCE):
+        return "ignores its generator", "different generators gave the same batch: its runs are not independent"
+    return None
+
+
+def hidden_randomness(runner: SeededRunner, pair: Pair, seed: int) -> Incident | None:
+    """Two batches from the same seed: does the subject draw from anything but the generator it is given?"""
+    try:
+        first, again = (runner.run(pair[0], seed, REPEATED) for _ in range(2))
+    except SubjectFailed:
+        return None  # the audit will meet it, and say so
+    if np.array_equal(first, again):
+        return None
+    message = "the same generator gave different outputs: runs cannot be repeated from their seed"
+    return Incident("hidden randomness", message, pair[0], seed, REPEATED, pair)
+
+
+def no_randomness(samples: Labelled, pair: Pair) -> Incident | None:
+    """Different on the two sides, and always the same on each: nothing was ever drawn."""
+    sides = [samples.outputs[samples.labels == side] for side in (-1, 1)]
+    if min(map(len, sides)) < 20 or any((side != side[0]).any() for side in sides):
+        return None
+    if np.array_equal(sides[0][0], sides[1][0]):
+        return None
+    message = "every run on the same data gave the same output: it adds no noise, or draws it from a seed of its own"
+    return Incident("no randomness", message, pair[0], 0, len(samples), pair)
+
+
+def source(runner: SeededRunner, pairs: list[Pair] | tuple[Pair, ...], seed: int) -> Source:
+    return Source(runner, list(pairs), np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1]))

@@ -3,35 +3,44 @@
 Structured candidates first: zero, the bounds, outliers of growing size where there are none, duplicates, sign flips, single
 columns, half of the columns up and half down, beside other records that are equal, split, sorted, sparse or drawn by the user's
 sampler.
-Then rounds of equal cost: the better ones, and random changes of the best, on more and fresh runs each.  The runs rank pairs and
-are never part of a test: an audit of the pairs found draws its own, so that the search costs runs and no confidence.
+Then rounds of equal cost: the better ones, and random changes of the best, on more and fresh runs each.  The runs rank pairs, and
+what was seen helps to learn how to tell the sides; they are never part of a test: an audit of the pairs found draws its own, so
+that the search costs runs and no confidence.  A search goes on from where an earlier one ended.
+
+Where the subject releases everything through a `Channel`, a run on one side and its replay on the other give the privacy loss
+itself, and pairs are ranked by that.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from refimpl.claims import REPLACE_ONE, Claim
+from refimpl.claims import REPLACE_ONE, ApproxDP, Claim, PureDP
 from refimpl.validation import FloatArray, InputError, whole
 from verification import neighbours
 from verification.auditing.admissible import Admissible, Pair
-from verification.auditing.outputs import Incident
-from verification.auditing.runner import Runner, collect
+from verification.auditing.outputs import Incident, SubjectFailed
+from verification.auditing.runner import Replays, Runner, collect
+from verification.auditing.runs import Labelled, of_sides
 from verification.auditing.surrogates import looks
 from verification.pair_checks import run_pair_check
 from verification.sensitivity import search_sensitivity
 from verification.subject import Subject
 
-OUTLIERS = (1.0, 1e1, 1e2, 1e4, 1e6)
+OUTLIERS = (1e2, 1.0, 1e4, 1e1, 1e6)  # the likely worst first: beyond every clip, and of the size of ordinary data
 ROUNDS = 4
-LEAST = 40  # runs on each side of a pair, below which too little is seen
+LEAST, LARGE = (
+    20,
+    1600,
+)  # runs on each side of a pair, below which too little is seen: twice as many in searches of this size
 SHRINK = 4
 FINALISTS = 4
+TRANSCRIPTS = 10  # on each side of a pair, where they can be replayed
 WIDE, ENOUGH = 24, 50  # so many candidates are kept up as long as so many runs on each side can be had for each
 
 
@@ -43,6 +52,7 @@ class Candidate:
     before: FloatArray
     after: FloatArray | None
     place: int = 0
+    space: Admissible | None = None
 
     @property
     def pair(self) -> Pair:
@@ -56,20 +66,23 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """How bad a pair looks, and on how many runs of each side that is based."""
+    """How bad a pair looks, on how many runs of each side that is based, and what was seen."""
 
     pair: Pair
     looks: float
     runs: int
+    seen: Labelled | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Pairs, the most promising first; how many runs of the subject were spent; what went wrong on the way."""
+    """Pairs, the most promising first; how many runs of the subject were spent; what went wrong on the way; for a search that goes
+    on, all candidates that were looked at, the better ones first."""
 
     promises: tuple[Promise, ...]
     runs: int
     incidents: tuple[Incident, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -108,17 +121,10 @@ def _moves(columns: int, low: float, high: float) -> Iterator[tuple[FloatArray, 
 
 
 def _others(space: Admissible, low: float, high: float, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """The records beside it: equal, split between the two values, sorted, sparse, halves of columns, drawn."""
+    """The records beside it: drawn, equal, split between the two values, sorted, sparse, halves of columns."""
     n, k = space.records - 1, space.columns
     middle = min(max(0.0, space.low), space.high)
     rows = np.arange(n)[:, np.newaxis]
-    yield np.full((n, k), low)
-    yield np.where(rows < (n + 1) // 2, high, low) + np.zeros((n, k))
-    yield np.full((n, k), high)
-    yield np.full((n, k), middle)
-    yield np.where(np.arange(k) < k // 2, high, low) + np.zeros((n, k))
-    yield np.where(np.arange(k) == rows % k, high, low) + np.zeros((n, k))
-    yield low + (high - low) * (rows + 0.5) / max(n, 1) + np.zeros((n, k))
     if space.sampler is not None:
         drawn = np.asarray(space.sampler(rng), dtype=np.float64)
         if drawn.shape != (space.records, k) or not space.contains(drawn):
@@ -126,6 +132,13 @@ def _others(space: Admissible, low: float, high: float, rng: np.random.Generator
                 f"sampler: gave an array of shape {drawn.shape}; must give {space.records} × {k} admissible numbers"
             )
         yield drawn[1:]
+    yield np.full((n, k), low)
+    yield np.where(rows < (n + 1) // 2, high, low) + np.zeros((n, k))
+    yield np.full((n, k), high)
+    yield np.full((n, k), middle)
+    yield np.where(np.arange(k) < k // 2, high, low) + np.zeros((n, k))
+    yield np.where(np.arange(k) == rows % k, high, low) + np.zeros((n, k))
+    yield low + (high - low) * (rows + 0.5) / max(n, 1) + np.zeros((n, k))
 
 
 def structured(space: Admissible, rng: np.random.Generator) -> list[Candidate]:
@@ -140,9 +153,9 @@ def structured(space: Admissible, rng: np.random.Generator) -> list[Candidate]:
         for chosen in filter(None, turn):
             (before, after), others, place = chosen
             if space.neighbouring is REPLACE_ONE:
-                new = [Candidate(others, before, after, place)]
+                new = [Candidate(others, before, after, place, space)]
             else:
-                new = [Candidate(others, before, None, place), Candidate(others, after, None, place)]
+                new = [Candidate(others, one, None, place, space) for one in (before, after)]
             for candidate in new:
                 found.setdefault(candidate.key, candidate)
     return list(found.values())
@@ -183,36 +196,46 @@ def changed(candidate: Candidate, space: Admissible, rng: np.random.Generator) -
         np.clip(before, space.low, space.high),
         None if after is None else np.clip(after, space.low, space.high),
         place,
+        space,
     )
 
 
 # --- the search -------------------------------------------------------------------------------------------------------
 
 
+Spaces = Admissible | Sequence[Admissible]
+
+
 def search_neighbours(
-    runner: Runner, space: Admissible, claim: Claim, *, budget: int, seed: int, keep: int = FINALISTS
+    runner: Runner,
+    space: Spaces,
+    claim: Claim,
+    *,
+    budget: int,
+    seed: int,
+    keep: int = FINALISTS,
+    earlier: Found | None = None,
 ) -> Found:
     """At most `budget` runs, both sides together, in rounds of equal cost; pairs on which the subject fails are left out."""
     budget, keep = whole("budget", budget, least=2 * LEAST), whole("keep", keep, least=1)
-    if claim.neighbouring is not space.neighbouring:
-        raise InputError(f"claim = {claim}: is {claim.neighbouring}, the data are {space.neighbouring}")
+    spaces = _checked_spaces(space, claim)
     rng = np.random.default_rng(seed)
-    rounds = max(1, min(ROUNDS, budget // (8 * LEAST)))
+    least = LEAST if budget < LARGE else 2 * LEAST
+    rounds = max(1, min(ROUNDS, budget // (8 * least)))
     share = budget // rounds
-    pool = structured(space, rng)[: share // (2 * LEAST)]
-    seen = {candidate.key for candidate in pool}
+    pool, seen = _first_pool(spaces, share // (2 * least), earlier, rng)
     ranking: list[tuple[Candidate, Promise]] = []
     spent, incidents = 0, []
     for turn in range(rounds):
         per_side = share // (2 * len(pool))
         judged = []
         for candidate in pool:
-            outcome = collect(runner, candidate.pair, rng, per_side=per_side)
-            spent += len(outcome.first) + len(outcome.second)
-            if outcome.incident is not None:
-                incidents.append(outcome.incident)
-                continue
-            judged.append((candidate, Promise(candidate.pair, looks(outcome.first, outcome.second, claim), per_side)))
+            promise, runs, incident = _looked_at(runner, candidate.pair, claim, per_side, rng)
+            spent += runs
+            if incident is not None:
+                incidents.append(incident)
+            if promise is not None:
+                judged.append((candidate, promise))
         judged.sort(key=lambda one: -one[1].looks)
         again = {id(candidate) for candidate, _ in judged}
         ranking = judged + [one for one in ranking if id(one[0]) not in again]
@@ -221,19 +244,68 @@ def search_neighbours(
         last = turn == rounds - 2  # of the last round only what has been seen before
         size = max(FINALISTS, len(pool) // SHRINK, 0 if last else min(WIDE, share // (2 * ENOUGH)))
         survivors = [candidate for candidate, _ in judged[: size if last else (size + 1) // 2]]
-        pool = survivors + ([] if last else _children(survivors, space, size - len(survivors), seen, rng))
-    return Found(tuple(promise for _, promise in ranking[:keep]), spent, tuple(incidents))
+        pool = survivors + ([] if last else _children(survivors, size - len(survivors), seen, rng))
+    before = () if earlier is None else earlier.candidates
+    found = {candidate.key: candidate for candidate in (*(one for one, _ in ranking), *before)}
+    return Found(tuple(promise for _, promise in ranking[:keep]), spent, tuple(incidents), tuple(found.values()))
 
 
-def _children(
-    parents: list[Candidate], space: Admissible, number: int, seen: set[bytes], rng: np.random.Generator
-) -> list[Candidate]:
+def _checked_spaces(space: Spaces, claim: Claim) -> tuple[Admissible, ...]:
+    spaces = (space,) if isinstance(space, Admissible) else tuple(space)
+    if not spaces:
+        raise InputError("space: there is none; at least 1 is needed")
+    for one in spaces:
+        if claim.neighbouring is not one.neighbouring:
+            raise InputError(f"claim = {claim}: is {claim.neighbouring}, the data are {one.neighbouring}")
+    return spaces
+
+
+def _first_pool(
+    spaces: tuple[Admissible, ...], size: int, earlier: Found | None, rng: np.random.Generator
+) -> tuple[list[Candidate], set[bytes]]:
+    """Structured candidates, of all spaces in turn; after an earlier search its best ones, changes of these, and further ones."""
+    grids = [structured(space, rng) for space in spaces]
+    ordered = [candidate for turn in itertools.zip_longest(*grids) for candidate in filter(None, turn)]
+    if earlier is None or not earlier.candidates:
+        pool = ordered[: max(1, size)]
+        return pool, {candidate.key for candidate in pool}
+    seen = {candidate.key for candidate in earlier.candidates}
+    best = list(earlier.candidates[: max(1, min(FINALISTS, size // 4))])
+    fresh = [candidate for candidate in ordered if candidate.key not in seen][: max(1, size // 2)]
+    seen |= {candidate.key for candidate in fresh}
+    pool = best + fresh
+    return pool + _children(best, max(0, size - len(pool)), seen, rng), seen
+
+
+def _looked_at(
+    runner: Runner, pair: Pair, claim: Claim, per_side: int, rng: np.random.Generator
+) -> tuple[Promise | None, int, Incident | None]:
+    """(how it looks, runs, what went wrong); by replay where that can be done, which takes few runs."""
+    if isinstance(runner, Replays):
+        size = max(1, min(per_side // 2, TRANSCRIPTS))
+        try:
+            losses = runner.losses(pair, rng, size)
+        except SubjectFailed as failed:
+            return None, 4 * size, failed.incident
+        worst = losses.max() if isinstance(claim, PureDP | ApproxDP) else losses.mean()
+        return Promise(pair, float(worst), 2 * size), 4 * size, None
+    outcome = collect(runner, pair, rng, per_side=per_side)
+    first, second = outcome.first, outcome.second
+    spent = len(first) + len(second)
+    if outcome.incident is not None:
+        return None, spent, outcome.incident
+    return Promise(pair, looks(first, second, claim), len(first), of_sides(first, second)), spent, None
+
+
+def _children(parents: list[Candidate], number: int, seen: set[bytes], rng: np.random.Generator) -> list[Candidate]:
     """New ones, more from the better parents; fewer than asked for when nothing new turns up."""
     found: list[Candidate] = []
     for attempt in range(20 * number):
         if len(found) == number:
             break
         candidate = parents[min(attempt % len(parents), int(rng.integers(len(parents))))]
+        space = candidate.space
+        assert space is not None
         for _ in range(int(rng.integers(1, 3))):
             candidate = changed(candidate, space, rng)
         first, second = candidate.pair

@@ -16,7 +16,7 @@ been.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import expit, logit
@@ -25,9 +25,10 @@ from refimpl.claims import Claim
 from refimpl.validation import FloatArray
 from verification.auditing import limits
 from verification.auditing.predictor import Accuracy, Goal, Growth, Predictor, learn
-from verification.auditing.runs import Labelled, Source, joined
+from verification.auditing.runs import Labelled, Pair, Source, joined
 
 FIRST_BLOCK = 40
+EXPLORED = 4  # pairs that are looked at further
 GROWTH = 0.25  # of the samples so far, in the next block
 TRUST = 0.5  # power to which past successes count: they are those the predictor was learned from, and look too good
 CASH = 0.03  # part of the wealth that is not bet
@@ -146,38 +147,95 @@ class Course:
         return limits.parameter_lower(self.bets.claim, high)
 
 
+@dataclass(eq=False)
+class Game:
+    """Bets that go on: pairs may be added at any time, for what is bet on next is always chosen from what was seen before."""
+
+    source: Source
+    claim: Claim
+    error: float
+    seen: list[list[Labelled]]
+    predictors: list[Predictor | None]
+    past_counts: list[Counts]
+    bets: Bets
+    total: Counts = field(default_factory=Counts)
+    pair: int = 0
+    turn: int = 0
+    last: Labelled | None = None
+
+    @property
+    def goal(self) -> Goal:
+        accuracy = limits.accuracy_upper(self.claim, limits.parameter(self.claim))
+        return Growth(accuracy) if limits.may_pass(self.claim) else Accuracy()
+
+    @property
+    def won(self) -> bool:
+        return self.bets.refuted(self.error) >= limits.parameter(self.claim)
+
+    @property
+    def course(self) -> Course:
+        return Course(self.bets, self.source.runs, self.pair, self.predictors[self.pair], self.total, self.error)
+
+    def add(self, pair: Pair, known: Labelled) -> None:
+        """A pair that may be there already, with what a search saw of it."""
+        there = [k for k, old in enumerate(self.source.pairs) if all(map(np.array_equal, old, pair))]
+        if not there:
+            self.source.pairs.append(pair)
+            self.seen.append([])
+            self.predictors.append(None)
+            self.past_counts.append(Counts())
+        if len(known):
+            self._learn(there[0] if there else len(self.seen) - 1, known)
+
+    def play(self, runs: int) -> None:
+        """Until the claim is refuted, so many runs are spent, or the subject fails on every pair."""
+        left = runs
+        while left > 0 and not self.won:
+            alive = [pair for pair in range(len(self.seen)) if not self.source.failed(pair)]
+            if not alive:
+                return
+            sizes = [sum(map(len, parts)) for parts in self.seen]
+            pair = _next_pair(alive, self.predictors, sizes, self.turn)
+            self.turn += 1
+            size = min(left, max(FIRST_BLOCK, int(GROWTH * sizes[pair])))
+            fresh = self.source.draw(pair, size)
+            left -= size
+            if len(fresh) < size:  # bets on it are not settled, whatever came of it
+                continue
+            self.pair, self.last = pair, fresh
+            predictor = self.predictors[pair]
+            if predictor is not None:
+                block = count(predictor, fresh)
+                leak = limits.delta(self.claim) * (1.0 if predictor.two_sided else 0.5)
+                self.bets = self.bets.after(block, self.past_counts[pair], leak)
+                self.total += block
+            if not self.won and left:
+                self._learn(pair, fresh)
+
+    def _learn(self, pair: int, fresh: Labelled) -> None:
+        past = joined([*self.seen[pair], fresh])
+        self.seen[pair] = [past]
+        self.predictors[pair] = predictor = learn(past.outputs, past.labels, self.goal)
+        self.past_counts[pair] = count(predictor, past)
+
+
+def game(source: Source, claim: Claim, *, error: float) -> Game:
+    number = len(source.pairs)
+    none: list[Predictor | None] = [None] * number
+    return Game(source, claim, error, [[] for _ in range(number)], none, [Counts()] * number, opening(claim))
+
+
 def run_sequential(source: Source, claim: Claim, *, budget: int, error: float) -> Course:
     """Bets until the claim is refuted or the budget is spent."""
-    accuracy = limits.accuracy_upper(claim, limits.parameter(claim))
-    goal: Goal = Growth(accuracy) if limits.may_pass(claim) else Accuracy()
-    bets = opening(claim)
-    seen: list[list[Labelled]] = [[] for _ in source.pairs]
-    predictors: list[Predictor | None] = [None for _ in source.pairs]
-    past_counts = [Counts() for _ in source.pairs]
-    total = Counts()
-    samples = pair = turn = 0
-    while True:
-        pair = _next_pair(predictors, [sum(map(len, parts)) for parts in seen], turn)
-        turn += 1
-        so_far = sum(map(len, seen[pair]))
-        fresh = source.draw(pair, min(budget - samples, max(FIRST_BLOCK, int(GROWTH * so_far))))
-        samples += len(fresh)
-        predictor = predictors[pair]
-        if predictor is not None:
-            block = count(predictor, fresh)
-            bets = bets.after(block, past_counts[pair], limits.delta(claim) * (1.0 if predictor.two_sided else 0.5))
-            total += block
-        if samples == budget or bets.refuted(error) >= limits.parameter(claim):
-            return Course(bets, samples, pair, predictor, total, error)
-        past = joined([*seen[pair], fresh])
-        seen[pair] = [past]
-        predictors[pair] = predictor = learn(past.outputs, past.labels, goal)
-        past_counts[pair] = count(predictor, past)
+    played = game(source, claim, error=error)
+    played.play(budget)
+    return played.course
 
 
-def _next_pair(predictors: list[Predictor | None], sizes: list[int], turn: int) -> int:
-    """A pair not seen yet; else by turns the most promising one and the one with the fewest samples."""
-    fewest = min(range(len(sizes)), key=lambda pair: sizes[pair])
-    if sizes[fewest] == 0 or turn % 2:
-        return fewest
-    return max(range(len(sizes)), key=lambda pair: p.expected if (p := predictors[pair]) is not None else -math.inf)
+def _next_pair(alive: list[int], predictors: list[Predictor | None], sizes: list[int], turn: int) -> int:
+    """A pair not seen yet; else the most promising one, and every other time, of the four most promising, the least seen."""
+    unseen = [pair for pair in alive if predictors[pair] is None]
+    if unseen:
+        return unseen[0]
+    promising = sorted(alive, key=lambda pair: -p.expected if (p := predictors[pair]) is not None else 0.0)[:EXPLORED]
+    return min(promising, key=lambda pair: sizes[pair]) if turn % 2 else promising[0]

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, Claim, PureDP
 from refimpl.validation import InputError
 from verification import audit
-from verification.auditing import InProcess
+from verification.auditing import Admissible
+from verification.auditing.runner import FunctionRunner
 from verification.auditing.runs import source
 from verification.cli import main
 
@@ -116,7 +117,7 @@ def test_runners_are_taken_as_they_are() -> None:
             return (40 * data + rng.normal(size=size))[:, None]
 
     assert audit(Mine(), GDP(1.0), PAIR, budget=500).verdict == "violated"
-    assert audit(InProcess(laplace, True), PureDP(2.0), PAIR, budget=500, confidence=1 - 1e-7).verdict == "consistent"
+    assert audit(FunctionRunner(laplace), PureDP(2.0), PAIR, budget=500, confidence=1 - 1e-7).verdict == "consistent"
 
 
 def test_sorted_outputs_are_put_in_random_order() -> None:
@@ -127,7 +128,7 @@ def test_sorted_outputs_are_put_in_random_order() -> None:
         drawn.append(np.sort(laplace(data, rng, size)))
         return drawn[-1]
 
-    samples = source(InProcess(subject, True), ((0.0, 1.0),), 0).draw(0, 1000)
+    samples = source(FunctionRunner(subject), ((0.0, 1.0),), 0).draw(0, 1000)
     for part, side in zip(drawn, (-1, 1), strict=True):
         mine = samples.outputs[samples.labels == side, 0]
         assert sorted(mine) == list(part) != list(mine)
@@ -141,7 +142,12 @@ def test_sorted_outputs_are_put_in_random_order() -> None:
         ({"claim": "dp"}, "claim"),
         ({"claim": 3}, "claim"),
         ({"claim": "pure(eps=50)"}, "no audit can refute"),
-        ({"pairs": None}, "pairs"),
+        ({"pairs": None, "budget": 300}, "searched"),
+        ({"space": Admissible(2, 1)}, "space"),
+        ({"pairs": None, "space": []}, "space"),
+        ({"pairs": None, "space": Admissible(2, 1, neighbouring=ADD_REMOVE)}, "add-remove"),
+        ({"time_limit": -1.0}, "time_limit"),
+        ({"time_limit": 1.0, "mechanism": lambda data, rng: data + rng.random()}, "define it in a module"),
         ({"pairs": []}, "pairs"),
         ({"pairs": [1, 2]}, "pairs"),
         ({"pairs": [(0.0, 1.0)] * 100}, "budget"),
@@ -149,12 +155,7 @@ def test_sorted_outputs_are_put_in_random_order() -> None:
         ({"confidence": 1.0}, "confidence"),
         ({"seed": -1}, "seed"),
         ({"mechanism": 3}, "mechanism"),
-        ({"mechanism": lambda data: data}, "takes 1 argument"),
-        ({"mechanism": lambda _, __, size: np.zeros(size + 1)}, "shape"),
-        ({"mechanism": lambda _, __: math.nan}, "not finite"),
-        ({"mechanism": lambda _, __: "text"}, "returned str"),
-        ({"mechanism": lambda _, __: 1 / 0}, "ZeroDivisionError"),
-        ({"mechanism": lambda data, _: [0.0] * (1 + int(data))}, "depending on the data"),
+        ({"mechanism": lambda data: data}, r"must be f\(data, rng\)"),
     ],
 )
 def test_wrong_input(changes: dict[str, Any], named: str) -> None:

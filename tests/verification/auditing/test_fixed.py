@@ -9,7 +9,8 @@ from scipy.stats import binom
 from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
 from verification.auditing.fixed import Tally, choose, goal_of, run_fixed
 from verification.auditing.limits import accuracy_upper, delta, parameter
-from verification.auditing.runs import InProcess, source
+from verification.auditing.runner import FunctionRunner
+from verification.auditing.runs import source
 
 ERROR = 0.05
 
@@ -107,13 +108,16 @@ def test_detectable_has_its_power(claim: Claim) -> None:
 def test_the_bad_pair_is_found_among_many() -> None:
     """Of eight pairs one is far apart: halving keeps it.  Its difference is 10 standard deviations; a miss has no chance."""
     pairs = tuple((0.0, 10.0 if k == 5 else 0.0) for k in range(8))
-    runs = source(InProcess(lambda data, rng, size: data + rng.normal(size=size), True), pairs, 3)
-    pair, seen, used = choose(runs, goal_of(PureDP(1.0), 1000, ERROR), 600)
+    runs = source(FunctionRunner(lambda data, rng, size: data + rng.normal(size=size)), pairs, 3)
+    chosen = choose(runs, goal_of(PureDP(1.0), 1000, ERROR), 600)
+    assert chosen is not None
+    pair, seen = chosen
     assert pair == 5
-    assert sum(map(len, seen)) < used <= 600
-    tally, pair, _ = run_fixed(runs, PureDP(1.0), budget=2000, error=1e-9)
-    assert pair == 5
-    assert tally.lower > 1
+    assert sum(map(len, seen)) < runs.runs <= 600
+    course = run_fixed(runs, PureDP(1.0), budget=2000, error=1e-9)
+    assert course.pair == 5
+    assert course.complete
+    assert course.tally.lower > 1
 
 
 def test_budget_is_kept_and_every_output_is_guessed_where_it_must_be() -> None:
@@ -125,7 +129,7 @@ def test_budget_is_kept_and_every_output_is_guessed_where_it_must_be() -> None:
 
     for claim in (PureDP(1.0), ApproxDP(1.0, 1e-3), GDP(1.0), ZCDP(0.5)):
         drawn.clear()
-        tally, _, _ = run_fixed(source(InProcess(subject, True), ((0.0, 1.0),), 0), claim, budget=3000, error=ERROR)
+        tally = run_fixed(source(FunctionRunner(subject), ((0.0, 1.0),), 0), claim, budget=3000, error=ERROR).tally
         assert sum(drawn) == 3000
         assert tally.inside <= tally.counted < 3000
         if isinstance(claim, GDP):

@@ -18,7 +18,8 @@ from tests.verification.auditing import subjects
 from verification.auditing import zoo
 from verification.auditing.outputs import KINDS, Incident, SubjectFailed
 from verification.auditing.programs import CommandRunner
-from verification.auditing.runner import FunctionRunner, WorkerRunner, collect, is_vectorised, probe
+from verification.auditing.runner import FunctionRunner, WorkerRunner, collect, is_vectorised
+from verification.auditing.runs import Source, hidden_randomness, repetition, source
 
 ZEROS, ONE = np.zeros((2, 1)), np.array([[0.0], [1.0]])
 PAIR = (ZEROS, ONE)
@@ -124,29 +125,96 @@ def test_shapes_are_the_same_on_all_data() -> None:
 
 
 def test_a_subject_cannot_change_the_data() -> None:
+    """Every run gets a copy of its own."""
+
+    def adds_up(data: np.ndarray, rng: np.random.Generator) -> float:
+        data += 1
+        return float(data.sum()) + 0 * rng.random()
+
+    assert (FunctionRunner(adds_up).run(ZEROS, 0, 5) == 2).all()
+    assert not ZEROS.any()
     incident = failure(FunctionRunner(subjects.changes_its_data), ZEROS).incident
     assert not incident.data.any()
-    assert not ZEROS.any()
 
 
-def kinds(subject: Any) -> set[str]:
-    return {incident.kind for incident in probe(FunctionRunner(subject), PAIR, seed=0)}
+def test_data_may_be_anything() -> None:
+    def counts(data: dict[str, list[int]], rng: np.random.Generator) -> float:
+        data["x"].append(0)
+        return len(data["x"]) + 0 * rng.random()
+
+    incident = Incident("raised", "oh", {"x": [1]}, 3, 4)
+    assert (FunctionRunner(counts).run({"x": [1, 2]}, 0, 3) == 3).all()
+    assert incident.to_json()["data"] == "a dict"
+    assert Incident("raised", "oh", np.zeros((60, 60)), 3, 4).to_json()["data"] == "60 × 60 numbers"
 
 
-def test_generators() -> None:
-    assert kinds(subjects.own_seed) == {"ignores its generator"}
-    assert kinds(subjects.own_randomness) == {"hidden randomness"}
-    assert kinds(subjects.one_draw) == {"one draw per batch"}
-    assert kinds(subjects.raises_at_one) == {"raised"}
-    assert kinds(subjects.scalar) == set()
-    (hidden, _) = probe(FunctionRunner(subjects.own_randomness), PAIR, seed=0)
-    assert not hidden.fatal
-    assert hidden.pair is PAIR
+# --- generators --------------------------------------------------------------------------------------------------------------
+
+
+def drawn(subject: Any) -> tuple[Source, list[int]]:
+    runs = source(FunctionRunner(subject), [PAIR], 0)
+    return runs, [len(runs.draw(0, 600)) for _ in range(3)]
+
+
+def test_runs_that_are_not_independent() -> None:
+    for subject, kind in ((subjects.own_seed, "ignores its generator"), (subjects.one_draw, "one draw per batch")):
+        runs, sizes = drawn(subject)
+        assert sizes == [600, 0, 0]
+        assert runs.failed(0)
+        assert runs.incidents[0].kind == kind
+        assert runs.incidents[0].pair is runs.pairs[0]
+
+
+def test_hidden_randomness_is_told_and_not_fatal() -> None:
+    incident = hidden_randomness(FunctionRunner(subjects.own_randomness), PAIR, 0)
+    assert incident is not None
+    assert (incident.kind, incident.fatal) == ("hidden randomness", False)
+    assert hidden_randomness(FunctionRunner(subjects.scalar), PAIR, 0) is None
+    assert hidden_randomness(FunctionRunner(subjects.exits), PAIR, 0) is None
 
 
 @pytest.mark.parametrize("one", [*zoo.correct(), *zoo.broken()], ids=lambda one: one.name)
 def test_sound_generators_are_not_accused(one: zoo.Specimen) -> None:
-    assert probe(FunctionRunner(one.subject), one.pair, seed=1) == []
+    runs = source(FunctionRunner(one.subject), [one.pair], 1)
+    assert [len(runs.draw(0, size)) for size in (40, 40, 5, 300, 300)] == [40, 40, 5, 300, 300]
+    assert runs.incidents == []
+    assert hidden_randomness(FunctionRunner(one.subject), one.pair, 1) is None
+
+
+def test_a_repetition_must_be_none_of_chance() -> None:
+    """Twelve equal bits have a chance of 2⁻¹²; forty of 2⁻⁴⁰."""
+    bits = np.tile([[0.0], [1.0]], (20, 1))
+    assert repetition(bits[:12], bits[:12]) is None
+    found = repetition(bits, bits)
+    assert found is not None
+    assert found[0] == "ignores its generator"
+    assert repetition(np.zeros((50, 1)), np.zeros((50, 1))) is None
+    assert repetition(np.zeros((5, 1)), np.ones((5, 1))) is None
+    assert repetition(bits, 1 - bits) is None
+
+
+# --- failures on the way ----------------------------------------------------------------------------------------------------
+
+
+def test_samples_before_a_failure_are_kept_in_the_order_of_the_coins() -> None:
+    """A side that fails at its k-th run ends the samples there, wherever its coin lies; both sides fail in turn here."""
+    for failing in (0.0, 1.0):
+        calls = []
+
+        def subject(data: float, rng: np.random.Generator, failing: float = failing, calls: list[float] = calls) -> float:
+            calls.append(float(data))
+            if data == failing and calls.count(failing) == 31:
+                raise RuntimeError("the thirty-first")
+            return float(data) + 0 * rng.random()
+
+        runs = source(FunctionRunner(subject), [(0.0, 1.0)], 3)
+        found = runs.draw(0, 400)
+        side = -1 if failing == 0 else 1
+        assert int((found.labels == side).sum()) == 30
+        coins = 2 * np.random.default_rng([3, 0]).integers(0, 2, 400, dtype=np.int8) - 1
+        assert np.array_equal(found.labels, coins[: np.flatnonzero(coins == side)[30]])
+        assert np.array_equal(found.outputs[:, 0], (found.labels > 0).astype(float))
+        assert runs.failed(0)
 
 
 # --- workers: few, for each takes a second to start ----------------------------------------------------------------------
@@ -182,7 +250,7 @@ def test_a_program() -> None:
         outputs = runner.sample(ONE, np.random.default_rng(0), 3000)
         assert kstest(outputs, laplace(1.0, 1.0).cdf).pvalue > 1e-7
         assert np.array_equal(runner.run(ONE, 5, 20), runner.run(ONE, 5, 20))
-        assert probe(runner, PAIR, seed=0) == []
+        assert hidden_randomness(runner, PAIR, 0) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from scipy.stats import binom
 
 from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
 from verification.auditing.limits import accuracy_upper, parameter
-from verification.auditing.runs import InProcess, source
+from verification.auditing.runner import FunctionRunner
+from verification.auditing.runs import source
 from verification.auditing.sequential import Counts, _log_factors, opening, run_sequential
 
 
@@ -75,11 +76,11 @@ def test_the_claim_is_one_of_the_values() -> None:
 
 def test_stops_early_and_keeps_the_budget() -> None:
     """A shift of 20 standard deviations is found in the second block of 40; no shift never stops (chance 1e-6 that it does)."""
-    apart = source(InProcess(lambda data, rng, size: data + rng.normal(size=size), True), ((0.0, 20.0),), 1)
+    apart = source(FunctionRunner(lambda data, rng, size: data + rng.normal(size=size)), ((0.0, 20.0),), 1)
     course = run_sequential(apart, PureDP(1.0), budget=5000, error=0.05)
     assert course.samples == 80
     assert course.lower >= 1
-    same = source(InProcess(lambda data, rng, size: rng.normal(size=size), True), ((0.0, 20.0),), 1)  # noqa: ARG005
+    same = source(FunctionRunner(lambda data, rng, size: rng.normal(size=size)), ((0.0, 20.0),), 1)  # noqa: ARG005
     course = run_sequential(same, PureDP(0.1), budget=1500, error=1e-6)
     assert course.samples == 1500
     assert course.lower < 0.1 < course.detectable()
@@ -87,7 +88,7 @@ def test_stops_early_and_keeps_the_budget() -> None:
 
 def test_one_bad_pair_among_four() -> None:
     pairs = ((0.0, 0.0), (0.0, 0.0), (0.0, 20.0), (0.0, 0.0))
-    runs = source(InProcess(lambda data, rng, size: data + rng.normal(size=size), True), pairs, 1)
+    runs = source(FunctionRunner(lambda data, rng, size: data + rng.normal(size=size)), pairs, 1)
     course = run_sequential(runs, PureDP(1.0), budget=5000, error=1e-4)
     assert course.lower >= 1
     assert course.samples <= 480
