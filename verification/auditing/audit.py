@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from refimpl.claims import Claim, claim_to_json, parse_claim
 from refimpl.validation import InputError, probability, whole
 from verification.auditing import limits
@@ -18,7 +16,7 @@ from verification.auditing.fixed import POWER, run_fixed
 from verification.auditing.outputs import Incident, shown_data
 from verification.auditing.predictor import Predictor
 from verification.auditing.runner import Runner, WorkerRunner, runner_of
-from verification.auditing.runs import REPEATED, Labelled, Pair, Source, hidden_randomness, no_randomness, of_sides, source
+from verification.auditing.runs import EMPTY, REPEATED, Labelled, Pair, Source, hidden_randomness, no_randomness, source
 from verification.auditing.search import LEAST, Found, Promise, Spaces, search_neighbours
 from verification.auditing.sequential import Counts, game
 from verification.report import plain
@@ -252,7 +250,7 @@ def _searched(samples: Source, spaces: Spaces, claim: Claim, budget: int, seed: 
 
 
 def _known(promise: Promise) -> Labelled:
-    return promise.seen if promise.seen is not None else of_sides(np.empty((0, 1)), np.empty((0, 1)))
+    return promise.seen if promise.seen is not None else EMPTY
 
 
 def _probe(samples: Source, seed: int) -> None:

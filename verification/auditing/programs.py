@@ -40,6 +40,7 @@ class CommandRunner:
             raise InputError("command = '': must name a program")
         self._limit, self._batch = positive("time_limit", time_limit), whole("batch", batch, least=1)
         self._checked = Checked()
+        self.chunk = 2 * self._batch  # about a request for either side
         self._process: subprocess.Popen[str] | None = None
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._threads: list[threading.Thread] = []

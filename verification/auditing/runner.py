@@ -42,6 +42,7 @@ from verification.auditing.outputs import (
     seed_of,
 )
 
+CHUNK, SINGLE_RUNS = 1 << 16, 64  # runs that are asked for at a time: of vectorised subjects, and of others
 SLICE = 0.2  # seconds after which a worker hands over the single runs it has
 
 
@@ -54,7 +55,11 @@ class Runner(Protocol):
 
 @runtime_checkable
 class SeededRunner(Runner, Protocol):
-    """One whose batches can be repeated, and that raises nothing but `SubjectFailed` when the subject fails."""
+    """One whose batches can be repeated, and that raises nothing but `SubjectFailed` when the subject fails.  `chunk`: how many runs
+    to ask for at a time, where what is under way is lost when it fails."""
+
+    @property
+    def chunk(self) -> int: ...
 
     def run(self, data: Any, seed: int, size: int) -> FloatArray: ...
 
@@ -129,6 +134,7 @@ class FunctionRunner:
     def __init__(self, function: Callable[..., Any], *, vectorised: bool | None = None) -> None:
         self._function, self._vectorised = function, is_vectorised(function) if vectorised is None else vectorised
         self._checked = Checked()
+        self.chunk = CHUNK if self._vectorised else SINGLE_RUNS
 
     def run(self, data: Any, seed: int, size: int) -> FloatArray:
         parts = _slices(self._function, self._vectorised, data, seed, batch_size(size))
@@ -178,6 +184,7 @@ class WorkerRunner:
             ) from None
         self._function = function
         self._checked = Checked()
+        self.chunk = CHUNK if self._vectorised else SINGLE_RUNS
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
@@ -263,6 +270,7 @@ class ChannelRunner:
     def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
         self._inner = FunctionRunner(lambda data, rng: run(mechanism, data, rng)[0], vectorised=False)
+        self.chunk = self._inner.chunk
 
     def run(self, data: Any, seed: int, size: int) -> FloatArray:
         return self._inner.run(data, seed, size)

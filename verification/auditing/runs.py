@@ -2,9 +2,10 @@
 
 Coins come from a stream of their own, so that nothing a subject does with its generator can tell it the coins to come.
 
-When a subject fails, the samples before its first failure, in the order of the coins, are kept.  Given all outputs, a failure being
-one, the coins are independent, and a claim's limits hold for each of them: which samples are kept depends on outputs alone, so a
-test that holds given the outputs is not biased by it.
+When a subject fails, the samples before its first failure, in the order of the coins, are kept; they are drawn in chunks, first
+those of one side and then those of the other, so that a subject that fails for good takes no more than a chunk with it.  Given
+all outputs, a failure being one, the coins are independent, and a claim's limits hold for each of them: which samples are kept
+depends on outputs alone, so a test that holds given the outputs is not biased by it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from verification.auditing.runner import SeededRunner
 from verification.auditing.scores import row_keys
 
 LARGEST = 1e100
-CHUNK = 1 << 16  # samples that are drawn together: what is lost at most when a vectorised subject fails
 WATCHED = 256  # outputs of the first batch on a side that later batches are compared with
 COINCIDENCE = 1e-9  # a repetition less likely than this is none of chance
 REPEATED = 4  # runs that are repeated from their seed
@@ -42,6 +42,9 @@ class Labelled:
         return len(self.labels)
 
 
+EMPTY = Labelled(np.empty((0, 0)), np.empty(0, dtype=np.int8))
+
+
 def joined(parts: list[Labelled]) -> Labelled:
     """Parts without samples have no shape and are left out."""
     some = [part for part in parts if len(part)] or parts[:1]
@@ -55,6 +58,8 @@ def joined(parts: list[Labelled]) -> Labelled:
 def of_sides(first: FloatArray, second: FloatArray) -> Labelled:
     """What was seen on either side: to learn from, not to count, for there were no coins."""
     labels = np.repeat(np.array([-1, 1], dtype=np.int8), [len(first), len(second)])
+    if not len(labels):
+        return EMPTY
     outputs = np.concatenate([first.reshape(len(first), -1), second.reshape(len(second), -1)])
     order = np.random.default_rng(len(labels)).permutation(len(labels))  # those who learn take every other one
     return Labelled(_bounded(outputs[order]), labels[order])
@@ -73,15 +78,16 @@ class Source:
     pairs: list[Pair]
     coins: np.random.Generator
     noise: np.random.Generator
+    seed: int = 0
     incidents: list[Incident] = field(default_factory=list)
     runs: int = 0
     _first: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
 
     def draw(self, pair: int, size: int) -> Labelled:
         """`size` samples, or those before the subject's first failure."""
-        parts, left = [Labelled(np.empty((0, 0)), np.empty(0, dtype=np.int8))], size
+        parts, left = [EMPTY], size
         while left:
-            chunk = min(left, CHUNK)
+            chunk = min(left, self.runner.chunk)
             parts.append(self._chunk(pair, chunk))
             left -= len(parts[-1])
             if len(parts[-1]) < chunk:
@@ -99,6 +105,8 @@ class Source:
             places = np.flatnonzero(labels == side)
             wanted = int(np.searchsorted(places, kept))
             rows = self._rows(pair, side, wanted) if wanted else np.empty((0, 0))
+            if self._dependent(pair, side, rows):
+                return EMPTY
             if len(rows) < wanted:
                 kept = int(places[len(rows)])
             parts.append((places, rows))
@@ -119,18 +127,18 @@ class Source:
             self.incidents.append(replace(failed.incident, pair=self.pairs[pair]))
             rows = failed.partial
         self.runs += size if len(rows) == size else len(rows) + 1
-        rows = rows.reshape(len(rows), -1) if len(rows) else np.empty((0, 0))
-        said = self._watch((pair, side), rows[:WATCHED])
-        if said is not None:
-            self.incidents.append(Incident(*said, data, seed, size, self.pairs[pair]))
-            return np.empty((0, 0))
-        return rows
+        return rows.reshape(len(rows), -1) if len(rows) else np.empty((0, 0))
 
-    def _watch(self, place: tuple[int, int], rows: FloatArray) -> tuple[str, str] | None:
-        earlier = self._first.get(place)
+    def _dependent(self, pair: int, side: int, rows: FloatArray) -> bool:
+        """Whether a batch shows, beside an earlier one, that runs are not independent: then none of them counts."""
+        rows, earlier = rows[:WATCHED], self._first.get((pair, side))
         if earlier is None or len(earlier) < len(rows):
-            self._first[place] = rows.copy()
-        return None if earlier is None else repetition(earlier, rows)
+            self._first[pair, side] = rows.copy()
+        said = None if earlier is None else repetition(earlier, rows)
+        if said is not None:
+            data = self.pairs[pair][0 if side < 0 else 1]
+            self.incidents.append(Incident(*said, data, self.seed, len(rows), self.pairs[pair]))
+        return said is not None
 
 
 def repetition(first: FloatArray, later: FloatArray) -> tuple[str, str] | None:
@@ -173,4 +181,4 @@ def no_randomness(samples: Labelled, pair: Pair) -> Incident | None:
 
 
 def source(runner: SeededRunner, pairs: list[Pair] | tuple[Pair, ...], seed: int) -> Source:
-    return Source(runner, list(pairs), np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1]))
+    return Source(runner, list(pairs), np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1]), seed)

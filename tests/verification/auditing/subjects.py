@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 Rng = np.random.Generator
+CALLS: list[int] = []
 
 
 def scalar(data: np.ndarray, rng: Rng) -> float:
@@ -94,9 +95,15 @@ def moody(data: np.ndarray, rng: Rng) -> float:
     if data[-1, 0] == 2:
         os._exit(9)
     if data[-1, 0] == 1:
-        data[0, 0] += 1
-        time.sleep(0.06 if data[0, 0] < 10 else 600)
+        CALLS.append(1)
+        time.sleep(0.06 if len(CALLS) < 10 else 600)
     return rng.laplace()
+
+
+def hangs_on_ones(data: np.ndarray, rng: Rng) -> float:
+    if data.sum() == len(data):
+        time.sleep(600)
+    return float(data.sum()) + rng.laplace()
 
 
 def plain(*arguments: object) -> float:

@@ -2,6 +2,8 @@
 
 import json
 import math
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +11,19 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from refimpl.channel import L1, Channel
 from refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, Claim, PureDP
+from refimpl.laws import Laplace
 from refimpl.validation import InputError
+from tests.verification.auditing import subjects
 from verification import audit
-from verification.auditing import Admissible
+from verification.auditing import Admissible, CommandRunner, zoo
 from verification.auditing.runner import FunctionRunner
 from verification.auditing.runs import source
 from verification.cli import main
 
 PAIR = [(0.0, 1.0)]
+PROGRAM = shlex.join([sys.executable, str(Path(__file__).parent / "program.py")])
 RUNS = 250
 TOO_MANY = int(binom.isf(1e-7, RUNS, 0.05))  # alarms at a nominal 5 %: more have a chance below 1e-7
 
@@ -164,6 +170,177 @@ def test_wrong_input(changes: dict[str, Any], named: str) -> None:
         audit(**arguments)
 
 
+# --- subjects that fail ----------------------------------------------------------------------------------------------------
+
+
+FAILING: list[tuple[Any, str]] = [
+    (subjects.raises_at_one, "raised"),
+    (subjects.not_finite, "not finite"),
+    (subjects.changing_shape, "shape changed"),
+    (subjects.text, "wrong type"),
+    (subjects.own_seed, "ignores its generator"),
+    (subjects.one_draw, "one draw per batch"),
+]
+
+
+@pytest.mark.parametrize(("subject", "kind"), FAILING, ids=lambda value: str(getattr(value, "__name__", value)))
+@pytest.mark.parametrize("sequential", [False, True])
+def test_a_subject_that_fails_is_reported_with_its_pair(subject: Any, kind: str, sequential: bool) -> None:
+    pair = (np.zeros((2, 1)), np.array([[0.0], [1.0]]))
+    found = audit(subject, PureDP(1.0), [pair], budget=1000, sequential=sequential)
+    assert found.verdict == "inconclusive"
+    assert found.lower == 0
+    incident = next(one for one in found.incidents if one.kind == kind)
+    assert incident.pair is not None
+    assert all(map(np.array_equal, incident.pair, pair))
+    assert json.loads(json.dumps(found.to_json()))["incidents"][0]["pair"] == [side.tolist() for side in pair]
+    assert f"the subject: {kind}" in str(found)
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_what_was_collected_before_a_failure_is_not_lost(sequential: bool) -> None:
+    """A shift of 20 standard deviations in a thousand runs before the first failure, which is reported beside the verdict."""
+    calls = []
+
+    def subject(data: float, rng: np.random.Generator) -> float:
+        calls.append(1)
+        if len(calls) > 1000:
+            raise MemoryError("enough")
+        return 20 * data + rng.normal()
+
+    budget = 1500 if not sequential else 10**6
+    found = audit(subject, PureDP(1.0 if not sequential else 8.0), PAIR, budget=budget, sequential=sequential)
+    assert found.incidents[0].kind == "raised"
+    if sequential:  # ε = 8 would take thousands of guesses: nothing is refuted, but the bound from a thousand runs stands
+        assert found.verdict == "inconclusive"
+        assert found.lower > 1
+    else:
+        assert found.verdict == "violated"
+        assert 250 < found.witness["guesses"] < 1000
+
+
+def test_a_failure_never_helps_to_refute() -> None:
+    """Randomised response that fails on a third of its outputs: kept samples are those before it, and the claim is exact.  Alarms
+    of 200 audits at 5 %: more than allowed have a chance below 1e-7."""
+
+    def subject(data: float, rng: np.random.Generator) -> float:
+        output = float(response(data, rng, 1)[0])
+        if output == 1 and rng.random() < 0.003:
+            raise ValueError("not this one")
+        return output
+
+    found = [audit(subject, PureDP(1.0), PAIR, budget=400, confidence=0.95, seed=seed) for seed in range(200)]
+    assert sum(one.verdict == "inconclusive" for one in found) > 50
+    assert sum(one.verdict == "violated" for one in found) <= int(binom.isf(1e-7, 200, 0.05))
+
+
+def test_one_failing_pair_among_others() -> None:
+    pairs = [(np.zeros((2, 1)), np.array([[0.0], [1.0]])), (np.zeros((2, 1)), np.array([[0.0], [-30.0]]))]
+
+    def subject(data: np.ndarray, rng: np.random.Generator) -> float:
+        if data.sum() > 0:
+            raise ZeroDivisionError
+        return float(data.sum()) + rng.laplace()
+
+    for sequential in (False, True):
+        found = audit(subject, PureDP(1.0), pairs, budget=800, sequential=sequential)
+        assert found.verdict == "violated"
+        assert found.witness["pair"] == 1
+        assert [one.kind for one in found.incidents] == ["raised"]
+
+
+def test_hidden_and_absent_randomness_are_told() -> None:
+    pair = (np.zeros((2, 1)), np.array([[0.0], [1.0]]))
+    found = audit(subjects.own_randomness, PureDP(1.0), [pair], budget=500, confidence=1 - 1e-9)
+    assert found.verdict == "consistent"
+    assert [one.kind for one in found.incidents] == ["hidden randomness"]
+    found = audit(lambda data, rng: float(data.sum()) + 0 * rng.random(), PureDP(1.0), [pair], budget=500)
+    assert found.verdict == "violated"
+    assert [one.kind for one in found.incidents] == ["no randomness"]
+
+
+def test_a_hanging_subject_is_killed() -> None:
+    pair = (np.zeros((2, 1)), np.ones((2, 1)))
+    found = audit(subjects.hangs_on_ones, PureDP(1.0), [pair], budget=100, time_limit=0.5)
+    assert found.verdict == "inconclusive"
+    assert [one.kind for one in found.incidents] == ["timed out"]
+    assert found.seconds < 60
+
+
+# --- neighbours that are searched --------------------------------------------------------------------------------------------
+
+GROSS = ["laplace-half", "noisy-max-value", "svt-stoddard", "unclipped-mean"]
+
+
+@pytest.mark.parametrize("name", GROSS)
+@pytest.mark.parametrize("sequential", [False, True])
+def test_neighbours_are_searched(name: str, sequential: bool) -> None:
+    """If one audit finds it with probability .85 or more, one of eight does but for a chance of 3e-7."""
+    one = zoo.specimen(name)
+    found = [
+        audit(one.subject, one.claim, space=one.space, budget=6000, confidence=0.95, sequential=sequential, seed=seed)
+        for seed in range(8)
+    ]
+    assert any(result.verdict == "violated" for result in found)
+    assert all(result.samples <= 6000 for result in found)
+    worst = next(result for result in found if result.verdict == "violated")
+    assert one.space.is_pair((np.array(worst.witness["data"]), np.array(worst.witness["neighbour"])))
+    assert worst.pairs_tried > 1
+
+
+def test_nothing_is_said_about_the_data() -> None:
+    """Outliers are tried; columns that a subject refuses are incidents."""
+
+    def unclipped(data: np.ndarray, rng: np.random.Generator) -> float:
+        features, target = data[:, :-1], data[:, -1]
+        if not features.size:
+            raise IndexError("no features")
+        return float(target.mean()) + rng.laplace() / len(data)
+
+    found = audit(unclipped, PureDP(1.0), budget=4000)
+    assert found.verdict == "violated"
+    assert "no features" in found.incidents[0].message
+    assert np.shape(found.witness["data"])[1] in (2, 8)
+
+
+@pytest.mark.parametrize("name", ["laplace", "geometric", "svt-lyu", "vector-laplace", "ignores-data"])
+@pytest.mark.parametrize("sequential", [False, True])
+def test_searching_costs_no_confidence(name: str, sequential: bool) -> None:
+    """Alarms of 60 audits at 5 %: more than allowed have a chance below 1e-7."""
+    one = zoo.specimen(name)
+    found = [
+        audit(one.subject, one.claim, space=one.space, budget=600, confidence=0.95, sequential=sequential, seed=seed)
+        for seed in range(60)
+    ]
+    assert sum(result.verdict == "violated" for result in found) <= int(binom.isf(1e-7, 60, 0.05))
+
+
+def test_a_subject_that_shows_its_channel() -> None:
+    """Half the noise, found by replay; the search takes few runs and the audit is of the outputs."""
+
+    def halved(data: np.ndarray, channel: Channel) -> float:
+        clipped = np.clip(data[:, 0], -1, 1)
+        law = Laplace(clipped.mean(), scale=1 / len(data))
+        return float(channel.release("mean", law, sensitivity=L1(2 / len(data)), spend=PureDP(1.0)))
+
+    found = audit(halved, PureDP(1.0), space=Admissible(5, 1), budget=3000, confidence=0.99)
+    assert found.verdict == "violated"
+    first, second = (np.clip(found.witness[side], -1, 1).sum() for side in ("data", "neighbour"))
+    assert abs(first - second) > 1.9  # the worst pair there is, which replay can tell from others exactly
+
+
+def test_programs_are_audited() -> None:
+    with CommandRunner(PROGRAM) as runner:
+        pair = (np.zeros((2, 1)), np.full((2, 1), 10.0))
+        assert audit(runner, PureDP(1.0), [pair], budget=1000).verdict == "violated"
+    with CommandRunner(f"{PROGRAM} die") as runner:
+        found = audit(runner, PureDP(1.0), space=Admissible(2, 1, 0.0, 1.0), budget=400)
+    assert found.verdict == "inconclusive"
+    assert "out of memory" in found.incidents[0].message
+
+
+# --- the command -------------------------------------------------------------------------------------------------------------
+
 MODULE = """
 import numpy as np
 def mean(data, rng): return float(data.mean()) + rng.laplace() / len(data)
@@ -204,18 +381,41 @@ def test_command(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "consistent: zcdp(rho=3)" in capsys.readouterr().out
 
 
+def test_the_command_searches_and_reports_failures(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rest = ["--claim", "pure(eps=1)", "--json", "-"]
+    assert main(["audit", f"{module}:bad", "--bounds", "0:1", "--columns", "1", "--budget", "2000", *rest]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["pairs_tried"] > 1
+    assert abs(np.sum(found["witness"]["data"]) - np.sum(found["witness"]["neighbour"])) > 0
+    assert main(["audit", f"{module}:bad", "--data", "b.csv", "--budget", "2000", "--sequential", *rest]) == 1
+    assert np.shape(json.loads(capsys.readouterr().out)["witness"]["data"]) == (3, 1)
+    assert main(["audit", f"{module}:fails", "--pairs", f"{module}:pairs", "--time-limit", "0", *rest]) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["incidents"][0]["kind"]) == ("inconclusive", "raised")
+    assert "odd data" in found["incidents"][0]["message"]
+    files = ["--data", "a.csv", "--neighbour", "b.csv", "--budget", "200"]
+    assert main(["audit", "--command", PROGRAM, *files, "--claim", "pure(eps=1)", "--add-remove"]) == 0
+    assert "consistent" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("mechanism", "options", "named"),
     [
         ("nowhere_to_be_found:f", ["--data", "a.csv", "--neighbour", "b.csv"], "no module"),
         ("audited_subject", [], "MODULE:FUNCTION"),
         ("audited_subject:absent", [], "no function absent"),
-        ("audited_subject:mean", [], "pairs"),
-        ("audited_subject:mean", ["--data", "a.csv"], "belong together"),
+        ("audited_subject:mean", ["--budget", "300"], "searched"),
+        ("audited_subject:mean", ["--neighbour", "b.csv"], "--data beside it"),
+        ("audited_subject:mean", ["--bounds", "1"], "LOW:HIGH"),
+        ("audited_subject:mean", ["--bounds", "1:0"], "low must be below high"),
+        ("audited_subject:mean", ["--data", "b.csv", "--bounds", "2:3"], "outside of the bounds"),
+        ("audited_subject:mean", ["--data", "b.csv", "--columns", "2"], "are those of the data"),
+        ("audited_subject:mean", ["--records", "0"], "records"),
+        ("audited_subject:mean", ["--time-limit", "-1"], "time_limit"),
+        ("audited_subject:mean", ["--command", "cat"], "either"),
         ("audited_subject:mean", ["--data", "a.csv", "--neighbour", "c.csv"], "no such file"),
         ("audited_subject:mean", ["--pairs", "audited_subject:number"], "must return"),
         ("audited_subject:mean", ["--pairs", "audited_subject:pairs", "--data", "a.csv"], "either"),
-        ("audited_subject:fails", ["--pairs", "audited_subject:pairs"], "odd data"),
     ],
 )
 def test_wrong_commands(

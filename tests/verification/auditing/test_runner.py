@@ -207,7 +207,9 @@ def test_samples_before_a_failure_are_kept_in_the_order_of_the_coins() -> None:
                 raise RuntimeError("the thirty-first")
             return float(data) + 0 * rng.random()
 
-        runs = source(FunctionRunner(subject), [(0.0, 1.0)], 3)
+        runner = FunctionRunner(subject)
+        runner.chunk = 400
+        runs = source(runner, [(0.0, 1.0)], 3)
         found = runs.draw(0, 400)
         side = -1 if failing == 0 else 1
         assert int((found.labels == side).sum()) == 30
@@ -227,7 +229,7 @@ def test_workers_that_hang_or_die_are_replaced() -> None:
         assert found.incident.kind == "timed out"
         assert np.array_equal(found.incident.data, ONE)
         assert np.array_equal(found.first, FunctionRunner(subjects.moody).sample(ZEROS, np.random.default_rng(0), 20))
-        assert 1 <= len(found.second) <= 9  # single runs before the limit
+        assert 1 <= len(found.second) <= 9  # single runs before the one that hangs
         assert not multiprocessing.active_children()
         incident = failure(runner, 2 * ONE).incident
         assert incident.kind == "died"
