@@ -1,14 +1,18 @@
 """Black-box audits: how much they find, how soon, and how often they are wrong.
 
-    python benchmarks/audits.py power --seeds 20
-    python benchmarks/audits.py detection --seeds 20
-    python benchmarks/audits.py false-alarms --runs 2000 --jobs 2 --lines audits.jsonl
+    python benchmarks/audits.py power
+    python benchmarks/audits.py detection
+    python benchmarks/audits.py false-alarms --jobs 2
+    python benchmarks/audits.py tools            (needs `pip install jax-privacy privacy-estimates`)
+    python benchmarks/audits.py all --jobs 2     (all tables; what is kept in --results is not run again)
 
-`power`: medians of the lower bounds at N samples per side (a budget of 2N), confidence .95, correct mechanisms whose claim
-is exact, beside what the best single threshold gives with known laws and two Clopper–Pearson bounds.  `detection`: broken
-mechanisms flagged of so many seeds, and the runs a sequential audit needs.  `false-alarms`: how often an exact claim is
-called violated (its bound exceeds the truth) at a nominal 5 %, with the lower 99 % limit of the rate; one line of JSON per
-case and hundred runs is appended to the file, which is read first: what stands there is not run again.
+`power`: medians of the lower bounds at N samples per side (a budget of 2N), confidence .95, correct mechanisms whose claim is
+exact, beside what the best single threshold gives with known laws and two Clopper–Pearson bounds.  `detection`: broken subjects of
+the zoo, flagged of so many seeds at N samples per side, on the pair that is given and on one that the audit searches with the same
+number of runs; the least N of 1, 2, 5, 10, … thousand at which all are flagged; and the runs a sequential audit needs, as a
+multiple of those of the fixed one.  `false-alarms`: how often a claim that is true, and in most cases exact, is called violated
+(its bound exceeds the truth) at a nominal 5 %, with the lower 99 % limit of the rate: pairs given at two budgets, and searched.
+`tools`: bounds of other packages from the same outputs.  Seeds start at --first, which no tuning has used.
 """
 
 from __future__ import annotations
@@ -22,18 +26,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import other_auditors
 from joblib import Parallel, delayed
 from scipy.stats import beta
 from tqdm import tqdm
 
 from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, gaussian_mu
 from refimpl.validation import FloatArray
-from verification.auditing import audit
+from verification.auditing import Admissible, audit, zoo
 from verification.report import table
 
 Subject = Callable[[Any, np.random.Generator, int], FloatArray]
+Results = dict[str, Any]
 MU = gaussian_mu(1.0, 1e-5)
 CHUNK = 100  # runs of a line of the false-alarm study
+PAIR = [(0.0, 1.0)]
 
 
 def laplace(scale: float) -> Subject:
@@ -78,16 +85,6 @@ def same_discrete(data: float, rng: np.random.Generator, size: int) -> FloatArra
     return rng.integers(0, 4, (size, 3)).astype(float)
 
 
-def unclipped(data: float, rng: np.random.Generator, size: int) -> FloatArray:
-    """A mean whose records should have been clipped to 1 and were 10."""
-    return 10 * data + rng.laplace(size=size)
-
-
-def noisy_max_value(data: float, rng: np.random.Generator, size: int) -> FloatArray:
-    """The largest of five noisy counts instead of its position; all counts rise by one."""
-    return (data + 2 * rng.laplace(size=(size, 5))).max(axis=1)
-
-
 POWER: list[tuple[str, Subject, Claim, dict[int, tuple[float, float]]]] = [
     ("Laplace, pure ε", laplace(1.0), PureDP(1.0), {10**4: (0.915, 0.939), 10**5: (0.975, 0.981), 10**6: (0.991, 0.994)}),
     (
@@ -100,14 +97,28 @@ POWER: list[tuple[str, Subject, Claim, dict[int, tuple[float, float]]]] = [
     ("Gaussian, ρ / claim", gaussian(1 / MU), ZCDP(MU**2 / 2), {10**4: (math.nan, math.nan), 10**5: (math.nan, math.nan)}),
 ]
 
-BROKEN: dict[str, tuple[Subject, Claim]] = {
-    "Laplace, half its scale": (laplace(0.5), PureDP(1.0)),
-    "Laplace, 0.8 of its scale": (laplace(0.8), PureDP(1.0)),
-    "mean without clipping": (unclipped, PureDP(1.0)),
-    "noisy max releases its value": (noisy_max_value, PureDP(1.0)),
-    "Gaussian, log10 for ln": (gaussian(1 / MU / math.sqrt(math.log(10))), GDP(MU)),
-    "Gaussian, half its scale": (gaussian(0.5 / MU), ApproxDP(1.0, 1e-5)),
+
+def five_noisy_counts(data: FloatArray, rng: np.random.Generator, size: int) -> FloatArray:
+    """The largest of five counts with noise 2/ε, instead of its position; all counts rise by one: 2.5-DP."""
+    return (float(data.sum()) + 2 * rng.laplace(size=(size, 5))).max(axis=1)
+
+
+UNIT = Admissible(1, 1, 0.0, 1.0)
+MOVED = (np.zeros((1, 1)), np.ones((1, 1)))
+ASKED = {  # samples per side at which all seeds should be flagged
+    "laplace-half": 10**3,
+    "noisy-max-value": 10**3,
+    "svt-stoddard": 10**3,
+    "unclipped-mean": 10**3,
+    "svt-lee-clifton": 10**4,
+    "svt-chen": 10**4,
+    "gaussian-log10": 10**5,
 }
+BROKEN = (
+    *(zoo.specimen(name) for name in ASKED),
+    *(one for one in zoo.broken() if one.name not in ASKED),
+    zoo.Specimen("noisy-max-five", five_noisy_counts, PureDP(1.0), False, "five counts, noise 2/ε", MOVED, UNIT, 2.5),
+)
 
 HONEST: dict[str, tuple[Subject, Claim]] = {
     "Laplace": (laplace(1.0), PureDP(1.0)),
@@ -127,95 +138,181 @@ HONEST: dict[str, tuple[Subject, Claim]] = {
 }
 
 
-def power(seeds: int, largest: int) -> str:
-    rows = []
-    for name, subject, claim, sizes in POWER:
-        for per_side, (asked, threshold) in sizes.items():
-            if per_side > largest:
-                continue
-            found = [
-                audit(subject, claim, [(0.0, 1.0)], budget=2 * per_side, confidence=0.95, seed=seed) for seed in range(seeds)
-            ]
-            unit = {"epsilon": 1.0, "mu": MU, "rho": MU**2 / 2}[found[0].parameter]
-            median = float(np.median([result.lower / unit for result in found]))
-            seconds = float(np.median([result.seconds for result in found]))
-            rows.append([name, f"{per_side:.0e}", f"{median:.3f}", f"{asked:.3f}", f"{threshold:.3f}", f"{seconds:.2f}"])
-    return table(rows, ["subject", "N per side", "median bound", "asked", "best threshold", "seconds"])
+def kept(results: Results, key: str, compute: Callable[[], Any], path: Path) -> Any:
+    """From the file, or computed and written there."""
+    if key not in results:
+        results[key] = compute()
+        path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    return results[key]
 
 
-def detection(seeds: int) -> str:
+# --- bounds --------------------------------------------------------------------------------------------------------------
+
+
+def power_row(name: str, per_side: int, seeds: range) -> dict[str, float]:
+    subject, claim = next((subject, claim) for other, subject, claim, _ in POWER if other == name)
+    found = [audit(subject, claim, PAIR, budget=2 * per_side, confidence=0.95, seed=seed) for seed in seeds]
+    unit = {"epsilon": 1.0, "mu": MU, "rho": MU**2 / 2}[found[0].parameter]
+    bounds = [result.lower / unit for result in found]
+    return {
+        "median": float(np.median(bounds)),
+        "above": sum(bound > 1 for bound in bounds),
+        "seconds": float(np.median([result.seconds for result in found])),
+    }
+
+
+def power(results: Results, path: Path, seeds: range) -> str:
     rows = []
-    for name, (subject, claim) in BROKEN.items():
-        flagged = []
-        for per_side in (10**3, 10**4, 10**5):
-            found = [
-                audit(subject, claim, [(0.0, 1.0)], budget=2 * per_side, confidence=0.95, seed=seed) for seed in range(seeds)
+    for name, _, _, sizes in POWER:
+        for size, (asked, threshold) in sizes.items():
+            found = kept(results, f"power {name} {size}", lambda name=name, size=size: power_row(name, size, seeds), path)
+            shown = [
+                f"{found['median']:.3f}",
+                f"{asked:.3f}",
+                f"{threshold:.3f}",
+                str(found["above"]),
+                f"{found['seconds']:.2f}",
             ]
-            flagged.append(f"{sum(result.verdict == 'violated' for result in found)}/{seeds}")
-            if flagged[-1] == f"{seeds}/{seeds}":
-                flagged += ["·"] * (3 - len(flagged))
-                break
-        courses = [
-            audit(subject, claim, [(0.0, 1.0)], budget=200_000, sequential=True, confidence=0.95, seed=seed)
-            for seed in range(seeds)
-        ]
-        runs = np.median([course.samples for course in courses])
-        rows.append([name, str(claim), *flagged, f"{runs:.0f}", f"{sum(c.verdict == 'violated' for c in courses)}/{seeds}"])
-    return table(rows, ["subject", "claim", "N = 1e3", "1e4", "1e5", "runs, sequential", "flagged"])
+            rows.append([name, f"{size:.0e}", *shown])
+    return table(rows, ["subject", "N per side", "median bound", "asked", "best threshold", "above 1", "seconds"])
+
+
+# --- detection -----------------------------------------------------------------------------------------------------------
+
+SIZES = [factor * 10**power for power in (3, 4) for factor in (1, 2, 5)] + [10**5]
+
+
+def detection_row(one: zoo.Specimen, searched: bool, seeds: range) -> dict[str, Any]:
+    where: dict[str, Any] = {"space": one.space} if searched else {"pairs": [one.pair]}
+    flagged: dict[str, int] = {}
+    largest = ASKED.get(one.name, 10**4)
+    for size in [size for size in SIZES if size <= max(largest, 5 * 10**4)]:
+        found = [audit(one.subject, one.claim, **where, budget=2 * size, confidence=0.95, seed=seed) for seed in seeds]
+        flagged[str(size)] = sum(result.verdict == "violated" for result in found)
+        if flagged[str(size)] == len(seeds) and size >= ASKED.get(one.name, 0):
+            break
+    courses = [
+        audit(one.subject, one.claim, **where, budget=10 * largest, sequential=True, confidence=0.95, seed=seed)
+        for seed in seeds
+    ]
+    stopped = [course.samples if course.verdict == "violated" else math.inf for course in courses]
+    median = float(np.median(stopped))
+    return {"flagged": flagged, "sequential": median if median < math.inf else None, "of": len(seeds)}
+
+
+def detection(results: Results, path: Path, seeds: range) -> str:
+    rows = []
+    for one in BROKEN:
+        for searched in (False, True):
+            way = "searched" if searched else "given"
+            key = f"detection {one.name} {way}"
+            found = kept(results, key, lambda one=one, searched=searched: detection_row(one, searched, seeds), path)
+            need = next((int(size) for size, count in found["flagged"].items() if count == found["of"]), None)
+            asked = ASKED.get(one.name)
+            at = "–" if asked is None else f"{found['flagged'].get(str(asked), found['of'])}/{found['of']} at {asked:.0e}"
+            runs = found["sequential"]
+            ratio = "–" if need is None or runs is None else f"{runs / (2 * need):.2f}"
+            needed, stops = (
+                f"more than {max(map(int, found['flagged']))}" if need is None else str(need),
+                "–" if runs is None else f"{runs:.0f}",
+            )
+            rows.append([one.name, str(one.claim), way, at, needed, stops, ratio])
+    return table(rows, ["subject", "claim", "pair", "flagged", "N per side", "sequential: runs", "of the fixed one's"])
+
+
+# --- false alarms --------------------------------------------------------------------------------------------------------
+
+
+def honest_case(case: str) -> tuple[Subject, Claim, dict[str, Any]]:
+    if case in HONEST:
+        return *HONEST[case], {"pairs": PAIR}
+    one = zoo.specimen(case.removeprefix("searched: "))
+    return one.subject, one.claim, {"space": one.space}
 
 
 def chunk(case: str, sequential: bool, number: int, budget: int) -> dict[str, Any]:
-    subject, claim = HONEST[case]
+    subject, claim, where = honest_case(case)
     start = time.process_time()
     seeds = range(number * CHUNK, (number + 1) * CHUNK)
     results = [
-        audit(subject, claim, [(0.0, 1.0)], budget=budget, sequential=sequential, confidence=0.95, seed=seed)
-        for seed in seeds
+        audit(subject, claim, **where, budget=budget, sequential=sequential, confidence=0.95, seed=seed) for seed in seeds
     ]
     alarms = sum(result.verdict == "violated" for result in results)
     key = {"case": case, "sequential": sequential, "chunk": number, "budget": budget}
     return {**key, "alarms": alarms, "seconds": round(time.process_time() - start, 2)}
 
 
-def false_alarms(runs: int, budget: int, jobs: int, path: Path) -> str:
+def studies(runs: int) -> list[tuple[str, int, int]]:
+    """(case, budget, runs): pairs given, some of them again with more samples, and pairs searched."""
+    larger = ("Laplace", "geometric", "leaky response", "Gaussian, μ", "randomised response, ρ", "same table, μ")
+    return [
+        *((case, 600, runs) for case in HONEST),
+        *((case, 6000, runs) for case in larger),
+        *((f"searched: {one.name}", 1000, max(CHUNK, runs // 5)) for one in zoo.correct()),
+    ]
+
+
+def false_alarms(runs: int, jobs: int, path: Path) -> str:
     lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    lines = [line for line in lines if line["budget"] == budget and line["chunk"] < runs // CHUNK]
-    done = {(line["case"], line["sequential"], line["chunk"]) for line in lines}
-    keys = [(case, mode, c) for mode in (False, True) for case in HONEST for c in range(runs // CHUNK)]
-    work = [key for key in keys if key not in done]
-    found = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(chunk)(*key, budget) for key in work)
+    done = {(line["case"], line["sequential"], line["chunk"], line["budget"]) for line in lines}
+    planned = [(case, mode, c, n) for case, n, r in studies(runs) for mode in (False, True) for c in range(r // CHUNK)]
+    work = [key for key in planned if key not in done]
+    found = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(chunk)(*key) for key in work)
     with path.open("a") as file:
         for line in tqdm(found, total=len(work), unit="chunk"):
             print(json.dumps(line), file=file, flush=True)
             lines.append(line)
     rows = []
-    for case in HONEST:
+    for case, budget, _ in studies(runs):
         for mode in (False, True):
-            mine = [line for line in lines if (line["case"], line["sequential"]) == (case, mode)]
+            mine = [line for line in lines if (line["case"], line["sequential"], line["budget"]) == (case, mode, budget)]
             alarms, trials = sum(line["alarms"] for line in mine), CHUNK * len(mine)
             limit = float(beta.ppf(0.01, alarms, trials - alarms + 1)) if alarms else 0.0
-            rows.append(
-                [case, "sequential" if mode else "fixed", str(trials), f"{alarms / max(1, trials):.4f}", f"{limit:.4f}"]
-            )
-    return table(rows, ["honest subject", "audit", "runs", "alarms", "lower 99 % limit"])
+            shown = [str(trials), f"{alarms / max(1, trials):.4f}", f"{limit:.4f}"]
+            rows.append([case, "sequential" if mode else "fixed", str(budget), *shown])
+    return table(rows, ["honest subject", "audit", "budget", "runs", "alarms", "lower 99 % limit"])
+
+
+# --- other packages ------------------------------------------------------------------------------------------------------
+
+
+def tools(results: Results, path: Path, seeds: range) -> str:
+    rows = []
+    for name, subject, claim, sizes in POWER[:3]:
+        for size in sizes:
+            few = seeds[: 5 if size > 10**5 else len(seeds)]
+
+            def compute(subject: Subject = subject, claim: Claim = claim, size: int = size, few: range = few) -> Results:
+                return other_auditors.compared(subject, claim, size, few)
+
+            found = kept(results, f"tools {name} {size}", compute, path)
+            rows += [
+                [name, f"{size:.0e}", who, f"{one['median']:.3f}", f"{one['seconds']:.2f}"] for who, one in found.items()
+            ]
+    return table(rows, ["subject", "N per side", "auditor", "median bound", "seconds"])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=["power", "detection", "false-alarms"])
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["power", "detection", "false-alarms", "tools", "all"])
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--largest", type=float, default=1e6, help="power: the largest N per side")
+    parser.add_argument("--first", type=int, default=1000, help="the first seed (default 1000)")
     parser.add_argument("--runs", type=int, default=2000, help="false alarms: runs of each case, in hundreds")
-    parser.add_argument("--budget", type=int, default=600, help="false alarms: runs of the mechanism in one audit")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--lines", type=Path, default=Path("audits.jsonl"))
+    parser.add_argument("--jobs", type=int, default=1, help="false alarms: processes")
+    parser.add_argument("--results", type=Path, default=Path("benchmarks/audits.json"), help="read first, and written")
+    parser.add_argument("--lines", type=Path, default=Path("benchmarks/audits_false_alarms.jsonl"), help="likewise")
     arguments = parser.parse_args()
-    if arguments.what == "power":
-        print(power(arguments.seeds, int(arguments.largest)))
-    elif arguments.what == "detection":
-        print(detection(arguments.seeds))
-    else:
-        print(false_alarms(arguments.runs, arguments.budget, arguments.jobs, arguments.lines))
+    path, seeds = arguments.results, range(arguments.first, arguments.first + arguments.seeds)
+    results: Results = json.loads(path.read_text()) if path.exists() else {}
+    tables = {
+        "power": lambda: power(results, path, seeds),
+        "detection": lambda: detection(results, path, seeds),
+        "false-alarms": lambda: false_alarms(arguments.runs, arguments.jobs, arguments.lines),
+        "tools": lambda: tools(results, path, seeds),
+    }
+    for name in tables if arguments.what == "all" else [arguments.what]:
+        print(f"\n{name}\n{tables[name]()}", flush=True)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ from verification.auditing.runs import Labelled, Source, joined
 SIDE_SHARE = 0.1  # of the error: the chance that more samples leak, or fewer are guessed, than is allowed for
 SAFETY = 1e-11  # relative; special functions are accurate to about 1e-13
 POWER = 0.9
+LARGEST_SHARE = 0.35  # of the budget, to learn from one pair
+WIDER = 0.5  # so much more is learned from, where outputs are vectors
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def training_share(claim: Claim, budget: int, pairs: int, known: bool = False) -
     shrinking = math.exp(-0.4 * math.log(budget))
     if isinstance(claim, GDP):
         return max(several, min(0.2, shrinking))
-    return max(several, min(0.35, max(0.04, 6.5 * shrinking)))
+    return max(several, min(LARGEST_SHARE, max(0.04, 6.5 * shrinking)))
 
 
 def goal_of(claim: Claim, holdout: int, error: float) -> Goal:
@@ -189,6 +191,9 @@ def run_fixed(source: Source, claim: Claim, *, budget: int, error: float, known:
     if chosen is None:
         return Course(Tally(claim, 0, 0, 0, error))
     pair, seen = chosen
+    if not goal.whole and seen[-1].outputs.shape[1] > 1:
+        more = min(WIDER * training, LARGEST_SHARE * budget - training)  # there is more to learn
+        seen.append(source.draw(pair, max(0, int(more))))
     counted = left = budget - (source.runs - start)
     correct = inside = 0
     block = sum(len(part) for part in seen) if goal.whole else left

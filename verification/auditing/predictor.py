@@ -39,6 +39,7 @@ LEARN_FROM_AT_MOST = (
 )
 SELECTION = 3.5  # standard errors taken off an estimate, since the largest of several estimates is too large
 BET_SELECTION = 2.0  # the same for bets, which go on learning
+FIT_SELECTION = 2.0  # the same for scores that are judged on samples they were not fitted on
 RAMP_SELECTION = 0.15  # the same for thresholds that a smooth fit chose
 
 
@@ -167,7 +168,9 @@ class Predictor:
         return f"{self.score}: {', '.join(filter(None, [low, high])) or 'no vote'}"
 
 
-def best_thresholds(score: Score, scores: FloatArray, labels: NDArray[np.int8], goal: Goal) -> Predictor:
+def best_thresholds(
+    score: Score, scores: FloatArray, labels: NDArray[np.int8], goal: Goal, selection: float | None = None
+) -> Predictor:
     """The two tails, of either orientation, that do best on these samples."""
     known = ~np.isnan(scores)
     seen = len(scores)
@@ -184,7 +187,8 @@ def best_thresholds(score: Score, scores: FloatArray, labels: NDArray[np.int8], 
     possible = (inside > 0) & (inside <= count)
     best = (-math.inf, 0, 0, -1)
     for side, correct in ((-1, right), (1, inside - right)):
-        values_of = np.where(possible, goal.value(correct, inside, seen), -math.inf)
+        worth = goal.value(correct, inside, seen) if selection is None else goal.value(correct, inside, seen, selection)
+        values_of = np.where(possible, worth, -math.inf)
         place = int(values_of.argmax())
         best = max(best, (float(values_of.flat[place]), *divmod(place, len(upper)), side))
     expected, i, j, side = best
@@ -300,8 +304,16 @@ def _with_ramp(found: Predictor, scores: FloatArray, labels: NDArray[np.int8], g
     return ramp if ramp is not None and ramp.expected > found.expected else found
 
 
-def _judged(score: Score, scores: FloatArray, labels: NDArray[np.int8], goal: Goal, *, ramp: bool) -> Predictor:
-    found = best_thresholds(score, scores, labels, goal)
+def _judged(
+    score: Score,
+    scores: FloatArray,
+    labels: NDArray[np.int8],
+    goal: Goal,
+    *,
+    ramp: bool,
+    selection: float | None = None,
+) -> Predictor:
+    found = best_thresholds(score, scores, labels, goal, selection)
     return _with_ramp(found, scores, labels, goal) if ramp else found
 
 
@@ -324,10 +336,11 @@ def _fitted(fit: Fit, outputs: FloatArray, labels: NDArray[np.int8], goal: Goal)
     again = fit(outputs, labels) if scores is not None else None
     if scores is None or again is None:
         return None
-    judged = _judged(again, scores, labels, goal, ramp=True)
+    judged = _judged(again, scores, labels, goal, ramp=True, selection=FIT_SELECTION)
     if again.log_ratio:
         return judged
-    return replace(_judged(again, again(outputs), labels, goal, ramp=True), expected=judged.expected)
+    chosen = _judged(again, again(outputs), labels, goal, ramp=True, selection=FIT_SELECTION)
+    return replace(chosen, expected=judged.expected)
 
 
 def learn(outputs: FloatArray, labels: NDArray[np.int8], goal: Goal) -> Predictor:

@@ -55,8 +55,8 @@ class Runner(Protocol):
 
 @runtime_checkable
 class SeededRunner(Runner, Protocol):
-    """One whose batches can be repeated, and that raises nothing but `SubjectFailed` when the subject fails.  `chunk`: how many runs
-    to ask for at a time, where what is under way is lost when it fails."""
+    """One whose batches can be repeated, and that raises nothing but `SubjectFailed` when the subject fails.  `chunk`: how many
+    runs to ask for at a time, where what is under way is lost when it fails."""
 
     @property
     def chunk(self) -> int: ...
