@@ -54,11 +54,16 @@ def compared(paper: str) -> list[dict[str, Any]]:
                 "place": comparison.place,
                 "says": comparison.says,
                 "claim": f"{comparison.left}  {comparison.relation}  {comparison.right}",
+                "left": comparison.left,
+                "relation": comparison.relation,
+                "right": comparison.right,
                 "where": list(comparison.where),
                 "holds": holds,
                 "expected": comparison.holds,
                 "errata": list(comparison.errata),
                 "verdicts": [result.verdict for result in found],
+                "explained": [result.explain() for result in found],
+                "certificates": [result.document for result in found],
             }
         )
     return entries

@@ -44,6 +44,7 @@ class LossHistogram:
     high: float
     shares: tuple[float, ...]
     mean: float
+    spread: float  # the standard deviation
     largest: float
     beyond: float | None
     infinite: float
@@ -64,6 +65,8 @@ def histogram(
     if high - low <= 1e-12 * max(abs(low), abs(high), 1.0):  # all alike: a bin around them
         low, high = low - 0.01 * max(abs(low), 1e-3), high + 0.01 * max(abs(high), 1e-3)
     counts, _ = np.histogram(losses[finite], bins=BINS, range=(low, high), weights=weights[finite])
+    share = weights[finite] / weights[finite].sum()
+    mean = float(share @ losses[finite])
     epsilon = claim.epsilon if isinstance(claim, PureDP | ApproxDP) else None
     beyond = None if epsilon is None else float(weights[losses > epsilon * (1 + 1e-9)].sum())
     return LossHistogram(
@@ -77,7 +80,8 @@ def histogram(
         low=low,
         high=high,
         shares=tuple(float(f"{share:.6g}") for share in counts),
-        mean=float(weights[finite] @ losses[finite] / weights[finite].sum()),
+        mean=mean,
+        spread=float(np.sqrt(share @ (losses[finite] - mean) ** 2)),
         largest=float(losses.max()),
         beyond=beyond,
         infinite=float(weights[~finite].sum()),
