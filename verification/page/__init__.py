@@ -43,6 +43,6 @@ def page(report: dict[str, Any]) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{TITLE}</title>'
         f'<link rel="icon" href="data:,"><style>{style}</style></head><body><a class="skip" href="#summary">To the result</a>'
-        f'<div class="frame"><nav aria-label="Contents">{tools}<ul>{entries}</ul></nav><main>{body}</main></div>'
-        f"<script>{script}</script></body></html>\n"
+        f'<div class="frame"><nav aria-label="Contents">{tools}<details id="contents" open><summary>Contents</summary>'
+        f"<ul>{entries}</ul></details></nav><main>{body}</main></div><script>{script}</script></body></html>\n"
     )

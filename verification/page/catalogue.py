@@ -48,18 +48,24 @@ def loss_caption(finding: Json) -> str:
     """What is shown, of how many draws, against which claim, and what the check itself computed."""
     losses = finding["losses"]
     drawn = "exact shares" if losses["draws"] is None else f"{losses['draws']} draws"
-    shown = f"{text(finding['algorithm'])}: privacy loss of {text(losses['of'])} on the worst of the given pairs ({drawn}), against "
-    shown += f"{text(losses['claim'])}. "
+    shown = f"{text(finding['algorithm'])}: privacy loss of {text(losses['of'])} on the worst of the given pairs, {drawn}. "
     if losses["epsilon"] is not None:
-        beyond = losses["beyond"]
-        shown += f"Largest loss {text(losses['largest'])}; share above ε (red): {text(beyond)}. "
+        shown += f"Largest {text(losses['largest'])}; share above ε (red): {text(losses['beyond'])}. "
     else:
         error = 2 * losses["spread"] / math.sqrt(losses["draws"] or math.inf)
-        allowed = losses["rho"] if losses["rho"] is not None else losses["mu"] ** 2 / 2
-        shown += f"Mean of the draws {text(losses['mean'])}{f' ± {error:.2g}' if error else ''}; the claim allows {text(allowed)}. "
+        letter, allowed = ("ρ", losses["rho"]) if losses["rho"] is not None else ("μ²/2", losses["mu"] ** 2 / 2)
+        mean = text(losses["mean"]) + (f" ± {error:.2g}" if error else "")
+        shown += f"Mean of the draws {mean}, claimed {letter} = {text(allowed)}. "
     if losses["infinite"]:
         shown += f"Infinite, and not drawn: a share of {text(losses['infinite'])}. "
-    return shown + f"The check: {text(finding['detail'])}: {text(finding['measured'])} of {text(finding['bound'])}."
+    return shown + found_of_claimed(finding)
+
+
+def found_of_claimed(finding: Json) -> str:
+    """The check's own numbers."""
+    return (
+        f"The check found <b>{text(finding['measured'])}</b>, claimed {text(finding['bound'])}: {text(finding['detail'])}."
+    )
 
 
 def _loss_figures(findings: list[Json]) -> str:
@@ -97,9 +103,10 @@ def algorithms(report: Json) -> str:
     return section(
         "catalogue",
         "The algorithms",
-        "<p>One line each; unfold it for its findings, histograms, counterexamples and how to run it again. The bar: the largest "
-        "sensitivity attained on any pair, as a multiple of the claimed one. Near the tick means that the noise has no slack and that the "
-        "search found the worst neighbours. Settings at which the published claim is known to fail count, too.</p>",
+        "<p>One line each; unfold it for its findings, histograms, counterexamples and how to run it again. The bar: the "
+        "largest sensitivity attained on any pair, as a multiple of the claimed one. Near the tick means that the noise "
+        "has no slack and that the search found the worst neighbours. Settings at which the published claim is known to "
+        "fail count, too.</p>",
         f'<div class="algorithms-head" aria-hidden="true">{head}</div>{rows}',
         count=str(len(groups)),
     )
@@ -112,13 +119,16 @@ def _algorithm(
     checks: dict[str, str] = {}
     for f in findings:
         checks[f["check"]] = min((checks.get(f["check"], "certified"), f["status"]), key=WORSE.index)
-    ordered = sorted(checks, key=lambda name: WORSE.index(checks[name]))
-    chips = "".join(f'<span class="chip {checks[n]}">{MARKS[checks[n]]} {html.escape(n)}</span>' for n in ordered)
+    chips = "".join(
+        f'<span class="chip {status}">{MARKS[status]} {html.escape(", ".join(n for n in checks if checks[n] == status))}</span>'
+        for status in WORSE
+        if status in checks.values()
+    )
     moved = [ratio(f["measured"], f["bound"]) for f in findings if f["check"].startswith("sensitivity")]
     most = max((share for share in moved if share is not None), default=None)
     summary = (
-        f"<b>{text(identifier)}</b><span>{text(about.get('name', ''))}<small>{text(about.get('place', ''))}</small></span>"
-        f"<span>{text(about.get('claim', ''))}</span><span>{chips}</span>"
+        f"<b>{text(identifier)}</b> <span>{text(about.get('name', ''))}<small>{text(about.get('place', ''))}</small></span>"
+        f"<span>{text(about.get('claim', ''))}</span> <span>{chips}</span>"
         f"<span>{bar(most, bad=most is not None and most > 1 + 1e-9)}</span>"
     )
     settings = list(dict.fromkeys(f["setting"] for f in findings))
@@ -200,9 +210,10 @@ def mutants(report: Json) -> str:
     return section(
         "mutants",
         "Deliberately broken copies",
-        "<p>Who checks the checks? Each algorithm was copied with one mistake put in (noise halved, clipping skipped, a factor 2 lost …), and "
-        "the same checks must notice. Each catch comes with a witness that runs again. Caught by: "
-        f"{', '.join(f'{html.escape(check)} {count}' for check, count in by.most_common())} (a copy may be caught by several).</p>",
+        "<p>Who checks the checks? Each algorithm was copied with one mistake put in (noise halved, clipping skipped, a "
+        "factor 2 lost …), and the same checks must notice. Each catch comes with a witness that runs again. Caught by: "
+        f"{', '.join(f'{html.escape(check)} {count}' for check, count in by.most_common())} (a copy may be caught by "
+        "several).</p>",
         unfold("The kinds of mistakes", f"<dl>{kinds}</dl>"),
         "".join(_mutants_of(identifier, group, report) for identifier, group in groups.items()),
         unfold(
@@ -231,7 +242,8 @@ def _mutants_of(identifier: str, group: list[tuple[Json, str | None]], report: J
     ]
     status = "certified" if caught == len(group) else "violated"
     by = ", ".join(sorted({check for m, _ in group for check in m["killed_by"]}))
-    summary = f'<b>{text(identifier)}</b> <span class="{status}">{caught} of {len(group)} caught</span> <span class="says">by {text(by)}</span>'
+    count = f'<span class="{status}">{caught} of {len(group)} caught</span>'
+    summary = f'<b>{text(identifier)}</b> {count} <span class="says">by {text(by)}</span>'
     return unfold(
         summary,
         table(["mistake", "kind", "verdict", "caught by", "run it again"], rows),

@@ -16,17 +16,23 @@ def statements(report: Json) -> str:
     found = report["statements"]
     if not found:
         return ""
-    ordered = sorted(found, key=lambda s: s["status"] != "violated")
-    rows = [(slug("statement", s["id"], s["reading"]), _statement(s)) for s in ordered]
-    failing = sum(s["status"] == "violated" for s in found)
+    failing = [s for s in found if s["status"] == "violated"]
+    standing = [s for s in found if s["status"] != "violated"]
     return section(
         "statements",
         "Statements with explicit constants",
-        "<p>Inequalities of the papers in which every constant is printed, evaluated on laws and data that are hard for them. The bar is the "
-        "largest measured / bound over all cases; a statement that fails as printed has a corrected reading beside it where we have one.</p>",
-        table(["id", "verdict", "measured / bound", "cases", "what was tried"], rows, items=True),
-        count=f"{failing} of {len(found)} fail" if failing else str(len(found)),
+        "<p>Inequalities of the papers in which every constant is printed, evaluated on laws and data that are hard for "
+        "them. The bar is the largest measured / bound over all cases; a statement that fails as printed has a corrected "
+        "reading beside it where we have one.</p>",
+        _statements(failing) if failing else "",
+        unfold(f"{len(standing)} not refuted", _statements(standing), group=True) if standing else "",
+        count=f"{len(failing)} of {len(found)} fail" if failing else str(len(found)),
     )
+
+
+def _statements(found: list[Json]) -> str:
+    rows = [(slug("statement", s["id"], s["reading"]), _statement(s)) for s in found]
+    return table(["id", "verdict", "measured / bound", "cases", "what was tried"], rows, items=True)
 
 
 def _statement(s: Json) -> list[str]:
@@ -61,13 +67,17 @@ def comparisons(report: Json) -> str:
     return section(
         "comparisons",
         "Comparisons of rates",
-        "<p>What the papers say of their rates (“A is at most a constant times B”), each decided for all values allowed. One that holds has a "
-        "certificate, a weighted mean of inequalities that adds up; one that does not has a path along which A / B grows without bound. Both "
-        "are verified by exact arithmetic that knows neither the search nor floats.</p>",
+        "<p>What the papers say of their rates (“A is at most a constant times B”), each decided for all values allowed. "
+        "One that holds has a certificate, a weighted mean of inequalities that adds up; one that does not has a path "
+        "along which A / B grows without bound. Both are verified by exact arithmetic that knows neither the search nor "
+        "floats.</p>",
         *(
             unfold(
-                f"{len(group)} {words}", "".join(_comparison(c, ids) for c in group), open_=shown and len(group) < 60
-            ).replace("<details", "<details data-group", 1)
+                f"{len(group)} {words}",
+                "".join(_comparison(c, ids) for c in group),
+                open_=shown and len(group) < 60,
+                group=True,
+            )
             for group, words, shown in groups
             if group
         ),
@@ -146,12 +156,12 @@ def derivations(report: Json) -> str:
     return section(
         "derivations",
         "Print against derivation",
-        f"<p>{len(agreements)} statements have a printed and a derived rate; in these {len(differ)} the two differ by more than constants "
-        "and hidden logarithms.</p>",
+        f"<p>{len(agreements)} statements have a printed and a derived rate; in these {len(differ)} the two differ by "
+        "more than constants and hidden logarithms.</p>",
         table(["statement", "printed", "derived", "verdict", "errata"], rows, items=True),
         f"<p>{len(derived)} rates follow from their lemmas at the papers' choices of parameters: "
-        f"{', '.join(f'{n} {word}' for word, n in exact.items())}. Of {len(choices)} choices {len(choices) - len(worse)} are best; these are "
-        "not:</p>",
+        f"{', '.join(f'{n} {word}' for word, n in exact.items())}. Of {len(choices)} choices {len(choices) - len(worse)} "
+        "are best; these are not:</p>",
         table(["statement", "choice", "best rate", "note"], worse, items=True),
         f"<p>Steps and certificates of one: {code('tailproof theorem ID --json -')}.</p>",
     )
@@ -173,15 +183,17 @@ def errata(report: Json) -> str:
     return section(
         "errata",
         "Errata",
-        f"<p>Where print and computation differ: {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}. Each rests on numbers that were "
-        "recomputed for this report: something <em>measured</em> that should be at most what is <em>allowed</em>, and is not.</p>",
+        f"<p>Where print and computation differ: {', '.join(f'{kind} {n}' for kind, n in kinds.most_common())}. Each "
+        "rests on numbers that were recomputed for this report: something <em>measured</em> that should be at most what "
+        "is <em>allowed</em>, and is not.</p>",
         *(
             unfold(
                 f"<b>{paper}</b>: {len(entries)} errata <span class='says'>"
-                f"{', '.join(f'{n} {kind}' for kind, n in Counter(e['kind'] for e in entries).most_common())}</span>",
+                f"{', '.join(f'{kind} {n}' for kind, n in Counter(e['kind'] for e in entries).most_common())}</span>",
                 "".join(_erratum(e, ids, uses.get(e["id"], [])) for e in entries),
                 name=slug("errata", paper),
-            ).replace("<details", "<details data-group", 1)
+                group=True,
+            )
             for paper, entries in papers.items()
         ),
         count=str(len(found)),
@@ -202,7 +214,7 @@ def _erratum(e: Json, ids: set[str], uses: list[str]) -> str:
     stands = "" if e["stands"] else badge("violated", "its evidence no longer stands")
     concerned = f"<p class='soft'>Concerns {', '.join(uses)}.</p>" if uses else ""
     return (
-        f'<div class="card" id="{slug("erratum", e["id"])}" data-item><h4>{text(e["id"])} <span class="soft">{text(e["kind"])}, '
+        f'<div class="plain" id="{slug("erratum", e["id"])}" data-item><h4>{text(e["id"])} <span class="soft">{text(e["kind"])}, '
         f'{text(e["place"])}</span> {stands}</h4><div class="two"><p class="labelled"><b>printed</b>{text(e["printed"])}</p>'
         f'<p class="labelled"><b>found</b>{link_errata(e["found"], ids)}</p></div>'
         + unfold("evidence", f"<p>{pairs(e['evidence'])}</p>{run(replay.erratum(e))}")

@@ -56,11 +56,18 @@ def bar(share: float | None, *, bad: bool = False, caption: str = "of what is cl
     if share is None:
         return ""
     length = CLAIM_AT * share if share <= 1 else 100 - (100 - CLAIM_AT) / share
-    shown = "∞" if math.isinf(share) else f"{share:.3g}"
+    shown = multiple(share)
     return (
-        f'<span class="bar{" bad" if bad else ""}" role="img" aria-label="{shown} {html.escape(caption)}">'
-        f'<i style="width:{max(0.0, length):.1f}%"></i></span> <span class="ratio">{shown}×</span>'
+        f'<span class="whole"><span class="bar{" bad" if bad else ""}" role="img" aria-label="{shown} {html.escape(caption)}">'
+        f'<i style="width:{max(0.0, length):.1f}%"></i></span> <span class="ratio">{shown}×</span></span>'
     )
+
+
+def multiple(share: float) -> str:
+    """Three digits, more of them just above 1: that a claim is passed should be seen."""
+    if math.isinf(share):
+        return "∞"
+    return f"{share:.6g}" if 1 + 1e-9 < share < 1.005 else f"{share:.3g}".replace("e+0", "e").replace("e+", "e")
 
 
 def code(command: str) -> str:
@@ -72,14 +79,16 @@ def run(command: str) -> str:
     return f'<code class="run">{html.escape(command)}</code>'
 
 
-def unfold(summary: str, body: str, *, name: str = "", open_: bool = False, kind: str = "", item: bool = False) -> str:
-    """Something collapsed; `summary` and `body` are HTML.  An `item` can be found by the filter."""
+def unfold(
+    summary: str, body: str, *, name: str = "", open_: bool = False, kind: str = "", item: bool = False, group: bool = False
+) -> str:
+    """Something collapsed; `summary` and `body` are HTML.  An `item` can be found by the filter, a `group` has such items."""
     attributes = "".join(
         f" {key}" if value is True else f' {key}="{html.escape(str(value))}"'
-        for key, value in (("id", name), ("class", kind), ("open", open_), ("data-item", item))
+        for key, value in (("id", name), ("class", kind), ("open", open_), ("data-item", item), ("data-group", group))
         if value
     )
-    return f"<details{attributes}><summary>{summary}</summary>{body}</details>"
+    return f'<details{attributes}><summary>{summary}</summary><div class="inside">{body}</div></details>'
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str] | tuple[str, Sequence[str]]], *, items: bool = False) -> str:
@@ -91,7 +100,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str] | tuple[str, Seque
         anchor, cells = row if isinstance(row, tuple) else ("", row)
         name = f' id="{html.escape(anchor)}"' if anchor else ""
         body = "".join(
-            f'<td data-label="{html.escape(re.sub("<[^>]*>", "", label))}">{cell}</td>'
+            f'<td data-label="{html.escape(label.partition("<")[0])}">{cell}</td>'
             for label, cell in zip(header, cells, strict=True)
         )
         lines.append(f"<tr{name}{marked}>{body}</tr>")

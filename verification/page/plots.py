@@ -104,6 +104,10 @@ def histogram(losses: Json, title: str) -> str:
         body.append(_line(x(epsilon), TOP - 12, x(epsilon), BOTTOM, "claim"))
         side = "end" if x(epsilon) > (LEFT + RIGHT) / 2 else "start"
         body.append(_text(x(epsilon) + (4 if side == "start" else 2), TOP - 18, f"claimed ε = {epsilon:.4g}", side, "mark"))
+        if losses["beyond"]:
+            body.append(
+                _text(x(epsilon) + (5 if side == "start" else -5), TOP - 2, f"beyond: {losses['beyond']:.2g}", side, "warn")
+            )
     return _svg(WIDTH, HEIGHT, title, body)
 
 
@@ -164,7 +168,7 @@ def rate(result: Json, title: str) -> str:
         body.append(_line(at, y(low), at, y(row["interval"][1]), "whisker"))
         body += [_line(at - 4, y(end), at + 4, y(end), "whisker") for end in (low, row["interval"][1])]
         body.append(f'<circle cx="{at:.1f}" cy="{y(max(row["measured"], low)):.1f}" r="4" class="{kind}"/>')
-    body += [_text(404, 15, f"— measured   - - the rate × {factor:.3g}", "end", "mark")]
+    body += [_text(250, 15, "● measured", "end"), _text(408, 15, f"dashed: the rate × {factor:.3g}", "end", "mark")]
     return _svg(420, 250, title, body)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from verification import published_claims
 from verification.page import replay
-from verification.page.catalogue import loss_figure, witness_text
+from verification.page.catalogue import found_of_claimed, loss_figure, witness_text
 from verification.page.parts import badge, bar, link_errata, pairs, run, section, slug, table, text, unfold
 
 Json = dict[str, Any]
@@ -26,9 +26,9 @@ def refuted(report: Json) -> str:
     return section(
         "refuted",
         "Published claims that are refuted",
-        f"<p>{count} claims, {len(groups)} mistakes. Each card says what is printed, what is true, and by how much a concrete pair of data "
-        "sets or a concrete choice of numbers breaks the claim. These violations are expected: the report would fail if one were no longer "
-        "found.</p>",
+        f"<p>{count} claims, {len(groups)} mistakes. Each card says what is printed, what is true, and by how much a "
+        "concrete pair of data sets or a concrete choice of numbers breaks the claim. These violations are expected: the "
+        "report would fail if one were no longer found.</p>",
         cards,
     )
 
@@ -41,9 +41,16 @@ def _card(names: list[str], claims: list[Json], report: Json) -> str:
         f'<p class="labelled"><b>found</b>{link_errata(e["found"], _ids(report))}</p></div>'
         for e in errata
     )
-    rows = [(slug("claim", c["id"]), [text(c["id"]), text(c["says"]), _excess(c)]) for c in claims]
+    rows = [
+        (
+            slug("claim", c["id"]),
+            [f"{text(c['id'])}<br><small class='soft'>{text(c['label'])}</small>", text(c["says"]), _excess(c)],
+        )
+        for c in claims
+    ]
+    words = f"refutes {len(claims)} claims" if len(claims) > 1 else "refutes one claim"
     return (
-        f'<div class="card" data-item data-group><h3>{heads or "no erratum"}</h3>{about}'
+        f'<div class="card" data-item data-group><h3>{heads or "no erratum"} <span class="count">{words}</span></h3>{about}'
         f"{table(['claim', 'what it says', 'found / allowed'], rows)}{_evidence(claims, report)}</div>"
     )
 
@@ -53,14 +60,13 @@ def _excess(claim: Json) -> str:
     if claim["excess"] is not None:
         excess = claim["excess"]
         share = float(excess["ratio"])
-        what = f"{text(excess['measured'])} where {text(excess['bound'])} is claimed ({text(excess['check'])})"
+        what = f"{text(excess['measured'])} of {text(excess['bound'])} ({text(excess['check'])})"
     elif claim["formula"] is not None:
         share = float(claim["formula"]["ratio"])
-        what = f"the formula itself: largest measured / bound over {text(claim['formula']['cases'])} cases"
+        what = f"largest of {text(claim['formula']['cases'])} cases of the formula"
     else:
         return "–"
-    shown = bar(share, bad=True) if share > 1.005 else badge("violated", f"exceeded by a factor of {share:.6g}")
-    return f"{shown}<br>{what}"
+    return f"{bar(share, bad=True)}<br><small class='soft'>{what}</small>"
 
 
 def _evidence(claims: list[Json], report: Json) -> str:
@@ -77,19 +83,18 @@ def _evidence(claims: list[Json], report: Json) -> str:
             if finding["algorithm"] in claim["rows"] and [finding[n] for n in ("check", "measured", "setting")] == key:
                 shown.setdefault(f"{finding['algorithm']} {key}", finding_evidence(finding, names[at]))
                 break
-    return "".join(shown.values())
+    return f'<div class="figures">{"".join(shown.values())}</div>'
 
 
 def finding_evidence(finding: Json, name: str | None) -> str:
     """A violated finding: histogram, replay line, witness."""
-    title = f"<h4>Counterexample: {text(finding['algorithm'])}, {text(finding['check'])}</h4>"
-    parts = [title, f"<p>{text(finding['detail'])}: {text(finding['measured'])}, claimed {text(finding['bound'])}.</p>"]
+    parts = [f"<h4>Counterexample: {text(finding['algorithm'])}, {text(finding['check'])}</h4>"]
     parts.append(run(replay.witness(name)) if name else "")
-    parts.append(loss_figure(finding))
+    parts.append(loss_figure(finding) or f"<p>{found_of_claimed(finding)}</p>")
     if finding["witness"]:
         parts.append(unfold("the two data sets and the seed", witness_text(finding["witness"], name)))
     parts.append(unfold("parameters", f"<pre>{html.escape(finding['setting'])}</pre>") if finding["setting"] else "")
-    return "".join(parts)
+    return f"<div>{''.join(parts)}</div>"
 
 
 def _formula_evidence(identifier: str, report: Json) -> str:
@@ -97,7 +102,7 @@ def _formula_evidence(identifier: str, report: Json) -> str:
     if entry is None:
         return ""
     numbers = f"<p>At {pairs(entry['witness'])}.</p>" if entry["witness"] else ""
-    return f"<h4>Counterexample: {text(identifier)}</h4>{numbers}{run(replay.statement(entry))}"
+    return f"<div><h4>Counterexample: {text(identifier)}</h4>{numbers}{run(replay.statement(entry))}</div>"
 
 
 # --- all others ---------------------------------------------------------------------------------------------------------
@@ -111,13 +116,14 @@ def others(report: Json) -> str:
     return section(
         "claims",
         "Other published privacy claims",
-        "<p>Not refuted means: no check of it is violated, on the losses, sizes and neighbours that the notes name. Columns: the largest "
-        "sensitivity attained as a share of the claimed one; what the worst transcript shows, found of allowed; how many pairs of data sets "
-        "were searched.</p>",
+        "<p>Not refuted means: no check of it is violated, on the losses, sizes and neighbours that the notes name. "
+        "Columns: the largest sensitivity attained as a share of the claimed one; what the worst transcript shows, found "
+        "of allowed; how many pairs of data sets were searched.</p>",
         unfold(
             f"{len(claims)} claims",
             table(["claim", "verdict", "says", "sensitivity", "transcript", "pairs", "notes"], rows, items=True),
-        ).replace("<details", "<details data-group", 1),
+            group=True,
+        ),
     )
 
 

@@ -80,4 +80,4 @@ def sweep(result: Json, seed: int) -> str:
 
 def sandwich(row: Json) -> str:
     given = f" --seed {row['seed']}" if row["seed"] else ""
-    return f"tailproof sandwich --only {row['algorithm']} --runs {row['runs']}{given}"
+    return f"tailproof sandwich --only {shlex.quote(row['algorithm'])} --runs {row['runs']}{given}"

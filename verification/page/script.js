@@ -28,4 +28,5 @@ document.getElementById('unfold').addEventListener('click', event => {
 });
 window.addEventListener('hashchange', reveal);
 tools.hidden = false;
+if (matchMedia('(max-width: 46rem)').matches) document.getElementById('contents').open = false;
 reveal();

@@ -33,9 +33,9 @@ def result(report: Json) -> str:
 def _scope(report: Json) -> str:
     count = len({f["algorithm"] for f in report["findings"]})
     return (
-        f"Privacy and accuracy claims of five papers on private optimisation with heavy-tailed data, checked by machine: {count} "
-        f"algorithm{'s' if count != 1 else ''}, {text(report.get('preset', 'quick'))} preset, seed {text(report.get('seed', 0))}"
-        f"{', a selection (--only)' if report.get('only') else ''}."
+        "Privacy and accuracy claims of five papers on private optimisation with heavy-tailed data, checked by machine: "
+        f"{count} algorithm{'s' if count != 1 else ''}, {text(report.get('preset', 'quick'))} preset, seed "
+        f"{text(report.get('seed', 0))}{', a selection (--only)' if report.get('only') else ''}."
     )
 
 
@@ -94,23 +94,22 @@ def _tiles(report: Json) -> list[str]:
 
 
 def _tile(value: str, words: str, target: str, more: str = "", *, bad: bool = False) -> str:
-    return (
-        f'<a class="tile{" bad" if bad else ""}" href="#{target}"><b>{value}</b>{more}<span>{html.escape(words)}</span></a>'
-    )
+    kind, about = "tile bad" if bad else "tile", f'<span class="about">{html.escape(words)}</span>'
+    return f'<a class="{kind}" href="#{target}"><b>{value}</b>{more}{about}</a>'
 
 
 # --- words --------------------------------------------------------------------------------------------------------------
 
 MEANINGS = {
-    "violated": "Contradicted, by exact computation or by statistics at the stated confidence. A witness runs the counterexample again.",
+    "violated": "Contradicted, by exact computation or by statistics at the stated confidence. A witness runs it again.",
     "consistent": "Not refuted at this effort. A search never proves anything.",
     "certified": "Proved by exact computation: the arithmetic of the privacy budget, noise scales against the published formulas.",
     "inconclusive": "What was found does not decide the claim, for example because a cited theorem's conditions do not hold.",
 }
 
 CHECKS = {
-    "sensitivity": "One record was replaced by another: how far did the quantity move to which noise is added, as a share of what the "
-    "algorithm says is possible? On neighbours made for the algorithm and structured ones.",
+    "sensitivity": "One record was replaced by another: how far did the quantity move to which noise is added, as a share of what "
+    "the algorithm says is possible? On neighbours made for the algorithm and structured ones.",
     "sensitivity search": "The same, on neighbours that a search made as bad as it could.",
     "release privacy": "The exact privacy of every single released value, against what is claimed for it.",
     "transcript": "The exact privacy of everything that is released, together.",
@@ -136,22 +135,24 @@ def words(report: Json) -> str:
     return section(
         "words",
         "How to read this page",
-        "<p>A differentially private algorithm adds noise, so that its output hardly depends on any single person's record. Its paper "
-        "claims how little: replacing one record changes the probability of any outcome by a factor of at most e<sup>ε</sup> (plus a "
-        "small δ). Such claims are easy to get wrong. Here every algorithm was run on pairs of data sets that differ in one record, "
-        "<em>neighbours</em>, chosen to be as bad as possible, and the laws of what it releases were compared exactly. Every finding asks: "
-        "is what was found at most what is claimed?</p>",
+        "<p>A differentially private algorithm adds noise, so that its output hardly depends on any single person's "
+        "record. Its paper claims how little: replacing one record changes the probability of any outcome by a factor of "
+        "at most e<sup>ε</sup> (plus a small δ). Such claims are easy to get wrong. Here every algorithm was run on pairs "
+        "of data sets that differ in one record, <em>neighbours</em>, chosen to be as bad as possible, and the laws of "
+        "what it releases were compared exactly. Every finding asks: is what was found at most what is claimed?</p>",
         table(["word", "what it means"], rows),
-        f"<p>A bar shows what was found as a multiple of what is claimed: {_sample_bar()} the tick is the claim, and what passes it breaks "
-        "the claim. Noise is idealised as continuous; attacks on the low bits of floating-point numbers are out of scope.</p>",
+        f"<p>A bar shows what was found as a multiple of what is claimed: {_sample_bar()} the tick is the claim, and what "
+        "passes it breaks the claim. Noise is idealised as continuous; attacks on the low bits of floating-point numbers "
+        "are out of scope.</p>",
         unfold("What each check does", f"<dl>{checks}</dl>") if checks else "",
         unfold("Which papers P0 to P4 are", f"<dl>{papers}</dl>"),
         unfold(
             "What a privacy-loss histogram shows",
-            "<p>The <em>privacy loss</em> of an outcome is the logarithm of how much more probable it is on the one data set than on its "
-            "neighbour. A pure ε-DP claim says that it never exceeds ε; an (ε, δ) claim that it seldom does, so seldom that "
-            "δ(ε) = E[(1 − e<sup>ε − loss</sup>)₊] is at most δ; a ρ-zCDP or μ-GDP claim bounds its whole law by that of a Gaussian release, "
-            "N(ρ, 2ρ) or N(μ²/2, μ²). A histogram illustrates; the verdict comes from the exact computation beside it.</p>",
+            "<p>The <em>privacy loss</em> of an outcome is the logarithm of how much more probable it is on the one data "
+            "set than on its neighbour. A pure ε-DP claim says that it never exceeds ε; an (ε, δ) claim that it seldom "
+            "does, so seldom that δ(ε) = E[(1 − e<sup>ε − loss</sup>)₊] is at most δ; a ρ-zCDP or μ-GDP claim bounds its "
+            "whole law by that of a Gaussian release, N(ρ, 2ρ) or N(μ²/2, μ²). A histogram illustrates; the verdict comes "
+            "from the exact computation beside it.</p>",
         ),
     )
 
@@ -166,16 +167,16 @@ def _sample_bar() -> str:
 def made(report: Json) -> str:
     versions = ", ".join(f"{name} {value}" for name, value in report.get("versions", {}).items())
     files = (
-        f"<p>Beside this page: {code('report.json')} with everything shown here, {code('witnesses/')} with a file for every counterexample "
-        f"and every caught copy, {code('timings.json')}. Commands that name {code('witnesses/')} run in this folder. "
-        f"{code('tailproof report .')} makes this page again from report.json.</p>"
+        f"<p>Beside this page: {code('report.json')} with everything shown here, {code('witnesses/')} with a file for "
+        f"every counterexample and every caught copy, {code('timings.json')}. Commands that name {code('witnesses/')} run "
+        f"in this folder. {code('tailproof report .')} makes this page again from report.json.</p>"
     )
     return section(
         "made",
         "How this was made",
         run(replay.everything(report)),
-        "<p>Random numbers depend on the seed and on the name of the task alone, so the same versions on the same machine give the same "
-        "report, whatever the number of workers.</p>",
+        "<p>Random numbers depend on the seed and on the name of the task alone, so the same versions on the same machine "
+        "give the same report, whatever the number of workers.</p>",
         f"<p>{html.escape(versions)}</p>" if versions else "",
         files,
         f"<p class='soft'>{html.escape(report.get('summary', ''))}</p>",
