@@ -16,7 +16,7 @@ from tqdm import tqdm
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
 from bounds.theorems import theorems
-from refimpl.catalogue import algorithm
+from refimpl.catalogue import Algorithm, algorithm
 from verification import mutants, page, paper_check, published_claims, sandwich, second_stage, statements, sweep_runs
 from verification.check import FULL, QUICK, Effort, MutantResult, honest_findings, implemented, judge_mutant
 from verification.page import replay
@@ -75,11 +75,15 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
         result = result if task.detail == "comparisons" else [_without_certificates(entry) for entry in result]
     else:
         result = [(entry, entry.recheck()) for entry in errata()]
-        result = [{**_erratum_json(entry), "stands": stands} for entry, stands in result]
+        result = [{**erratum_json(entry), "stands": stands} for entry, stands in result]
     return result, time.perf_counter() - start
 
 
-def _erratum_json(entry: Any) -> dict[str, Any]:
+def algorithm_json(entry: Algorithm) -> dict[str, str]:
+    return {key: getattr(entry, key) for key in ("id", "name", "paper", "place", "claim")}
+
+
+def erratum_json(entry: Any) -> dict[str, Any]:
     keys = ("id", "paper", "place", "kind", "printed", "found", "evidence")
     return {key: plain(getattr(entry, key)) for key in keys}
 
@@ -104,7 +108,7 @@ def build_report(
     outcomes.sort(key=lambda outcome: (outcome[0].kind, outcome[0].name, outcome[0].detail))
     findings: list[Finding] = [f for task, result, _ in outcomes if task.kind == "algorithm" for f in result]
     judged: list[MutantResult] = [result for task, result, _ in outcomes if task.kind == "mutant"]
-    checked = [_statement_json(result) for task, result, _ in outcomes if task.kind == "statement"]
+    checked = [statement_json(result) for task, result, _ in outcomes if task.kind == "statement"]
     papers: dict[str, list[dict[str, Any]]] = {name: [] for name in paper_check.TASKS}
     for task, result, _ in outcomes:
         if task.kind == "paper":
@@ -119,9 +123,7 @@ def build_report(
         "seed": seed,
         "only": only,
         "versions": {name: metadata.version(name) for name in PACKAGES} | {"python": platform.python_version()},
-        "algorithms": [
-            {key: getattr(a, key) for key in ("id", "name", "paper", "place", "claim")} for a in implemented(only)
-        ],
+        "algorithms": [algorithm_json(entry) for entry in implemented(only)],
         "findings": [finding.to_json() for finding in findings],
         "mutants": [plain(asdict(result)) for result in judged],
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
@@ -147,7 +149,7 @@ def build_report(
     return report, seconds
 
 
-def _statement_json(result: statements.StatementCheck) -> dict[str, Any]:
+def statement_json(result: statements.StatementCheck) -> dict[str, Any]:
     """A printed statement known to fail is an expected finding; a corrected reading that fails is not."""
     place, function = next(((s.place, s.function) for s in EXPLICIT if s.id == result.id), ("", None))
     return {
