@@ -40,7 +40,8 @@ document.querySelectorAll('a[href^="#"]').forEach(a => names.add(a.getAttribute(
     if (!target) { wrong.push(name + ' leads nowhere'); continue; }
     location.hash = '';
     document.querySelector('a[href="' + name + '"]').click();
-    for (let i = 0; i < 50 && !(location.hash === name && target.checkVisibility()); i++) await new Promise(r => setTimeout(r, 4));
+    for (let i = 0; i < 50 && !(location.hash === name && target.checkVisibility()); i++)
+      await new Promise(r => setTimeout(r, 4));
     const box = target.getBoundingClientRect();
     if (!target.checkVisibility()) wrong.push(name + ' stays folded');
     else if (box.top > innerHeight || box.bottom < 0) wrong.push(name + ' is not on the screen: ' + box.top);
@@ -52,7 +53,8 @@ CONTRAST = """function parts(colour) { return colour.match(/[\\d.]+/g).map(Numbe
 function light(rgb) { const c = rgb.slice(0, 3).map(v => v / 255)
     .map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
   return .2126 * c[0] + .7152 * c[1] + .0722 * c[2]; }
-function behind(element) { for (let at = element; at; at = at.parentElement) { const c = parts(getComputedStyle(at).backgroundColor);
+function behind(element) {
+  for (let at = element; at; at = at.parentElement) { const c = parts(getComputedStyle(at).backgroundColor);
   if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; }
 const seen = new Set(), poor = [];
 document.querySelectorAll('body *').forEach(one => {

@@ -160,7 +160,7 @@ def derivations(report: Json) -> str:
         "more than constants and hidden logarithms.</p>",
         table(["statement", "printed", "derived", "verdict", "errata"], rows, items=True),
         f"<p>{len(derived)} rates follow from their lemmas at the papers' choices of parameters: "
-        f"{', '.join(f'{n} {word}' for word, n in exact.items())}. Of {len(choices)} choices {len(choices) - len(worse)} "
+        f"{', '.join(f'{n} {text(word)}' for word, n in exact.items())}. Of {len(choices)} choices {len(choices) - len(worse)} "
         "are best; these are not:</p>",
         table(["statement", "choice", "best rate", "note"], worse, items=True),
         f"<p>Steps and certificates of one: {code('tailproof theorem ID --json -')}.</p>",
@@ -183,13 +183,13 @@ def errata(report: Json) -> str:
     return section(
         "errata",
         "Errata",
-        f"<p>Where print and computation differ: {', '.join(f'{kind} {n}' for kind, n in kinds.most_common())}. Each "
+        f"<p>Where print and computation differ: {', '.join(f'{text(kind)} {n}' for kind, n in kinds.most_common())}. Each "
         "rests on numbers that were recomputed for this report: something <em>measured</em> that should be at most what "
         "is <em>allowed</em>, and is not.</p>",
         *(
             unfold(
-                f"<b>{paper}</b>: {len(entries)} errata <span class='says'>"
-                f"{', '.join(f'{kind} {n}' for kind, n in Counter(e['kind'] for e in entries).most_common())}</span>",
+                f"<b>{text(paper)}</b>: {len(entries)} errata <span class='says'>"
+                f"{', '.join(f'{text(kind)} {n}' for kind, n in Counter(e['kind'] for e in entries).most_common())}</span>",
                 "".join(_erratum(e, ids, uses.get(e["id"], [])) for e in entries),
                 name=slug("errata", paper),
                 group=True,
