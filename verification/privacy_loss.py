@@ -8,6 +8,7 @@ compared: by enumeration where outcomes can be counted, by draws otherwise.  If 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -64,7 +65,8 @@ def histogram(
     low, high = float(losses[finite].min()), float(losses[finite].max())
     if high - low <= 1e-12 * max(abs(low), abs(high), 1.0):  # all alike: a bin around them
         low, high = low - 0.01 * max(abs(low), 1e-3), high + 0.01 * max(abs(high), 1e-3)
-    counts, _ = np.histogram(losses[finite], bins=BINS, range=(low, high), weights=weights[finite])
+    bins = BINS if draws is None else min(BINS, math.ceil(2 * math.sqrt(draws)))
+    counts, _ = np.histogram(losses[finite], bins=bins, range=(low, high), weights=weights[finite])
     share = weights[finite] / weights[finite].sum()
     mean = float(share @ losses[finite])
     epsilon = claim.epsilon if isinstance(claim, PureDP | ApproxDP) else None

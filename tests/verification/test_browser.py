@@ -146,6 +146,10 @@ def test_filter_buttons_and_keyboard(browser: webdriver.Chrome, address: str) ->
     box.send_keys("p3.a2 composition")
     assert [one.get_attribute("id") for one in browser.find_elements(By.CSS_SELECTOR, shown)] == ["P3.A2"]
     assert "entries match" in browser.find_element(By.ID, "matches").text
+    assert not browser.find_element(By.ID, "words").is_displayed()  # chapters without a match make room
+    box.send_keys(Keys.CONTROL, "a")
+    box.send_keys("p3.alg2.batch refutes")
+    assert browser.find_element(By.CSS_SELECTOR, "#refuted .card").is_displayed()
     browser.execute_script("location.hash = '#P2.A2'")  # hidden by the filter: it gives way
     WebDriverWait(browser, 5).until(lambda _: not box.get_property("value"))
     algorithm = browser.find_element(By.ID, "P2.A2")

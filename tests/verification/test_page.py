@@ -192,7 +192,14 @@ def test_histograms_mark_epsilon_and_what_lies_beyond() -> None:
 
 
 def test_captions_say_of_how_many_draws_and_what_the_check_found() -> None:
-    finding = {"algorithm": "P4.S1", "measured": 0.9, "bound": 1.0, "detail": "exact loss", "losses": _losses()}
+    finding = {
+        "algorithm": "P4.S1",
+        "check": "transcript",
+        "measured": 0.9,
+        "bound": 1.0,
+        "detail": "exact loss",
+        "losses": _losses(),
+    }
     said = catalogue.loss_caption(finding)
     assert "400 draws" in said
     assert "share above ε (red): 0.25" in said

@@ -47,8 +47,9 @@ def loss_figure(finding: Json) -> str:
 def loss_caption(finding: Json) -> str:
     """What is shown, of how many draws, against which claim, and what the check itself computed."""
     losses = finding["losses"]
+    pair = "the worst of the given pairs" if finding["check"] == "transcript" else "a given pair"
     drawn = "exact shares" if losses["draws"] is None else f"{losses['draws']} draws"
-    shown = f"{text(finding['algorithm'])}: privacy loss of {text(losses['of'])} on the worst of the given pairs, {drawn}. "
+    shown = f"{text(finding['algorithm'])}: privacy loss of {text(losses['of'])} on {pair}, {drawn}. "
     if losses["epsilon"] is not None:
         shown += f"Largest {text(losses['largest'])}; share above ε (red): {text(losses['beyond'])}. "
     else:

@@ -50,7 +50,7 @@ def _card(names: list[str], claims: list[Json], report: Json) -> str:
     ]
     words = f"refutes {len(claims)} claims" if len(claims) > 1 else "refutes one claim"
     return (
-        f'<div class="card" data-item data-group><h3>{heads or "no erratum"} <span class="count">{words}</span></h3>{about}'
+        f'<div class="card" data-item><h3>{heads or "no erratum"} <span class="count">{words}</span></h3>{about}'
         f"{table(['claim', 'what it says', 'found / allowed'], rows)}{_evidence(claims, report)}</div>"
     )
 

@@ -6,7 +6,7 @@ function show() {
   const asked = box.value.toLowerCase().split(/\s+/).filter(Boolean);
   let found = 0;
   items.forEach((item, at) => { item.hidden = !asked.every(word => words[at].includes(word)); found += !item.hidden; });
-  document.querySelectorAll('[data-group]').forEach(group => {
+  document.querySelectorAll('[data-group], main > section').forEach(group => {
     group.hidden = asked.length > 0 && !group.querySelector('[data-item]:not([hidden])');
     if (asked.length > 0 && !group.hidden && group.tagName === 'DETAILS') group.open = true;
   });

@@ -57,7 +57,7 @@ def _verdict(report: Json) -> str:
         else ""
     )
     return (
-        f'<p class="verdict"><b>Nothing unexpected.</b>{known}{killed} no other check of a published algorithm is violated. '
+        f'<p class="verdict"><b>Nothing unexpected.</b>{known}{killed} no check is violated beyond what the errata say. '
         "That is no proof that these algorithms are private.</p>"
     )
 
