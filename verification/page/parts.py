@@ -107,6 +107,14 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str] | tuple[str, Seque
     return f'<table class="cards"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
 
+def numbers(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of numbers to be read across: on a narrow screen it scrolls in its own box."""
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in header)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    box = f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(title)}">'
+    return f"{box}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+
+
 def figure(svg: str, caption: str) -> str:
     return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
 

@@ -168,7 +168,7 @@ def rate(result: Json, title: str) -> str:
         body.append(_line(at, y(low), at, y(row["interval"][1]), "whisker"))
         body += [_line(at - 4, y(end), at + 4, y(end), "whisker") for end in (low, row["interval"][1])]
         body.append(f'<circle cx="{at:.1f}" cy="{y(max(row["measured"], low)):.1f}" r="4" class="{kind}"/>')
-    body += [_text(250, 15, "● measured", "end"), _text(408, 15, f"dashed: the rate × {factor:.3g}", "end", "mark")]
+    body += [_text(188, 15, "● measured", "end"), _text(408, 15, f"dashed: the rate × {factor:.3g}", "end", "mark")]
     return _svg(420, 250, title, body)
 
 

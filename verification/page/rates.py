@@ -6,7 +6,7 @@ from typing import Any
 
 from verification import sandwich, sweep_runs
 from verification.page import plots, replay
-from verification.page.parts import badge, figure, run, section, slug, table, text, unfold
+from verification.page.parts import badge, figure, numbers, run, section, slug, table, text, unfold
 
 Json = dict[str, Any]
 
@@ -106,12 +106,12 @@ def _pair(row: Json, span: tuple[float, float]) -> tuple[str, list[str]]:
     )
     more = f"<p>The {text(row['statistic'])} of {row['runs']} runs with its 95 % interval.{share}</p>{run(replay.sandwich(row))}"
     bounds = f"<small class='soft'>lower {text(row['lower'])}, upper {upper}</small>"
-    numbers = f"{text(row['measured'])} [{text(low)}, {text(high)}]<br>{bounds}"
+    measured = f"{text(row['measured'])} [{text(low)}, {text(high)}]<br>{bounds}"
     cells = [
         f"{text(row['algorithm'])}<br><small class='soft'>{text(row['instance'])}<br>{text(row['claim'])}, n = "
         f"{row['n']}</small>",
         plots.strip(row, span),
-        numbers + unfold("more, and run it again", more),
+        measured + unfold("more, and run it again", more),
         badge(row["verdict"]) + (f"<br>{text(row['detail'])}" if row["detail"] else ""),
     ]
     return slug("pair", row["algorithm"], row["instance"]), cells
@@ -150,8 +150,8 @@ def second_stage(report: Json) -> str:
         "made to have a large one, before and after the second stage (A: the extension's infimum over W, B: over the "
         "small set); a ratio of 1 means that nothing was gained. Our lemma bounds the distance without any "
         "localisation.</p>",
-        table(["loss", "n", "lemma", "before", "after, A", "after, B", "after / before: A, B"], bias),
+        numbers("bias", ["loss", "n", "lemma", "before", "after, A", "after, B", "after / before: A, B"], bias),
         "<p>Second table: mean distance of the released point from the minimiser without clipping, at equal ε, clipping and "
         "regularisation, with 95 % intervals; the second stage pays for the first with noise twice as long.</p>",
-        table(["n", "d", "ε", *solvers, "double / single: A, B"], distance),
+        numbers("distances", ["n", "d", "ε", *solvers, "double / single: A, B"], distance),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections import Counter
@@ -62,12 +63,15 @@ def comparison(entry: Json) -> str:
 
 def statement(entry: Json) -> str:
     """All readings of a statement with explicit constants."""
-    program = f"from verification.statements import TRIALS, run; print(*(run(t) for t in TRIALS if t.id == {entry['id']!r}))"
+    chosen = f"(run(t) for t in TRIALS if t.id == {json.dumps(entry['id'])})"
+    program = f"from verification.statements import TRIALS, run; print(*{chosen})"
     return f"python -c {shlex.quote(program)}"
 
 
 def erratum(entry: Json) -> str:
-    program = f"from bounds.errata import errata; print([e.recheck() for e in errata() if e.id == {entry['id']!r}])"
+    program = (
+        f"from bounds.errata import errata; print([e.recheck() for e in errata() if e.id == {json.dumps(entry['id'])}])"
+    )
     return f"python -c {shlex.quote(program)}"
 
 
