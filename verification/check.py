@@ -13,7 +13,7 @@ import numpy as np
 
 from refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
 from refimpl.claims import ApproxDP
-from verification import amplification, marginal, mutants, neighbours, utility
+from verification import amplification, marginal, mutants, neighbours, privacy_loss, utility
 from verification.calibration import PUBLISHED, check_calibration
 from verification.composition import FALSE_ALARM, check_composition
 from verification.divergences import NoExactFormula
@@ -98,7 +98,17 @@ def _pair_findings(subject: Subject, seed: int, *, one_is_enough: bool = False) 
             break
     for name in PAIR_CHECKS:
         if name in worst:
-            yield _finding(subject, name, worst[name][0], seed, pair=worst[name][1])
+            finding = _finding(subject, name, worst[name][0], seed, pair=worst[name][1])
+            yield (
+                _with_losses(finding, subject, worst[name][1], seed)
+                if name == "transcript" and not subject.mutant
+                else finding
+            )
+
+
+def _with_losses(finding: Finding, subject: Subject, pair: Pair, seed: int) -> Finding:
+    found = privacy_loss.losses_on(subject, pair, seed)
+    return finding if found is None else replace(finding, losses=found.to_json())
 
 
 def _finding(
@@ -198,9 +208,11 @@ def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Findin
             run_pair_check("transcript", subject, pair, seed)
         except NoExactFormula:
             measurement = check_composition(subject, *pair, seed, runs=transcripts)
-            yield _finding(
+            finding = _finding(
                 subject, "composition", measurement, seed, pair=pair, runs=transcripts, confidence=1 - FALSE_ALARM
             )
+            losses = privacy_loss.of_transcripts(measurement.losses, subject)
+            yield finding if losses is None else replace(finding, losses=losses.to_json())
 
 
 def output_finding(identifier: str, seed: int, effort: Effort) -> Finding:

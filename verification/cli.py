@@ -93,6 +93,28 @@ def do_verify(arguments: argparse.Namespace) -> int:
     return 1 if report["failures"] else 0
 
 
+def do_report(arguments: argparse.Namespace) -> int:
+    from refimpl.validation import InputError
+    from verification.page import page
+
+    folder = Path(arguments.folder)
+    try:
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        text = page(report)
+    except (OSError, json.JSONDecodeError) as error:
+        raise InputError(f"folder = {arguments.folder!r}: has no readable report.json ({error})") from None
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise InputError(
+            f"folder = {arguments.folder!r}: its report.json is damaged or of another version ({error})"
+        ) from None
+    try:
+        (folder / "report.html").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"folder = {arguments.folder!r}: report.html could not be written ({error})") from None
+    emit(arguments, {"page": str(folder / "report.html"), "failures": report["failures"]}, f"page: {folder / 'report.html'}")
+    return 0
+
+
 def do_replay(arguments: argparse.Namespace) -> int:
     from refimpl.validation import InputError
     from verification.witness import replay_witness
@@ -353,6 +375,13 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument(
         "--report", default="report", metavar="DIR", help="where report.html and report.json go (default: report)"
     )
+    again = command(
+        "report",
+        do_report,
+        "make the page of a report again from its report.json; nothing is computed anew",
+        "tailproof report report        (reads report/report.json, writes report/report.html)",
+    )
+    again.add_argument("folder", metavar="DIR", help="the folder with report.json")
     replay = command(
         "replay",
         do_replay,

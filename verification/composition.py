@@ -33,7 +33,7 @@ def check_composition(
     claim = subject.checked_claim
     assert isinstance(claim, ApproxDP)
     coins = np.random.default_rng([seed, 1])
-    heads, conclusive = 0, True
+    heads, conclusive, losses = 0, True, []
     for trial in range(runs):
         _, here = subject.run(data, seed + trial)
         try:
@@ -41,8 +41,10 @@ def check_composition(
         except ReplayDiverged as error:
             return Measurement(math.inf, 1.0, f"the course of the run depends on the data: {error}")
         loss = transcript_loss(here, there)
+        losses.append(loss)
         excess = -math.expm1(min(0.0, claim.epsilon - loss))
         heads += bool(coins.random() < excess)
         conclusive = conclusive and here.all_visible
     lower = binomial_lower(heads, runs, FALSE_ALARM)
-    return Measurement(lower, claim.delta, f"lower bound of δ({claim.epsilon:g}) from {runs} transcripts", conclusive)
+    detail = f"lower bound of δ({claim.epsilon:g}) from {runs} transcripts"
+    return Measurement(lower, claim.delta, detail, conclusive, tuple(losses))

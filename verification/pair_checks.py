@@ -32,6 +32,7 @@ class Measurement:
     bound: float
     detail: str = ""
     conclusive: bool = True  # False: an excess would not disprove the published claim (hidden releases)
+    losses: tuple[float, ...] = ()  # of sampled transcripts, where some were
 
     @property
     def exceeds(self) -> bool:
@@ -125,13 +126,13 @@ def check_sensitivity(subject: Subject, compared: Comparison) -> Measurement:  #
 def release_privacy_of(here: Release, there: Release) -> Measurement:
     """The exact privacy of this one release on this pair, against the spend claimed for it; the worse direction."""
     assert here.spend is not None
-    measured = max(_measured(here.law, there.law, here.spend), _measured(there.law, here.law, here.spend))
+    measured = max(measured_privacy(here.law, there.law, here.spend), measured_privacy(there.law, here.law, here.spend))
     return Measurement(
         measured, _allowed(here.spend), f"{here.name}: {_unit(here.spend)} of the release against {here.spend}"
     )
 
 
-def _measured(p: object, q: object, claim: Claim) -> float:
+def measured_privacy(p: object, q: object, claim: Claim) -> float:
     match claim:
         case PureDP():
             return divergences.max_loss(p, q)  # type: ignore[arg-type]
@@ -191,7 +192,7 @@ def check_transcript(subject: Subject, compared: Comparison) -> Measurement:
         return Measurement(0.0, _allowed(claim), "the laws on the two data sets are identical", conclusive)
     if len(changed) == 1:
         a, b = changed[0]
-        measured = max(_measured(a.law, b.law, claim), _measured(b.law, a.law, claim))
+        measured = max(measured_privacy(a.law, b.law, claim), measured_privacy(b.law, a.law, claim))
         return Measurement(measured, _allowed(claim), f"exact {_unit(claim)} of the transcript against {claim}", conclusive)
     if isinstance(claim, PureDP):
         loss = abs(transcript_loss(compared.here, compared.there))

@@ -9,9 +9,10 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from bounds.agreement import agreement
-from bounds.compare import Dominance
+from bounds.compare import Dominance, Separation
 from bounds.derivations import check_choice, check_derivation
 from bounds.errata import errata
+from bounds.statements import Comparison
 from bounds.theorems import choices, comparisons, theorems
 from refimpl.validation import InputError
 from verification.bound_checks import Outcome, check_comparison
@@ -47,21 +48,28 @@ def compared(paper: str) -> list[dict[str, Any]]:
     for comparison in comparisons():
         if not comparison.id.startswith(f"{paper}."):
             continue
-        holds, found = check_comparison(comparison)
-        entries.append(
-            {
-                "id": comparison.id,
-                "place": comparison.place,
-                "says": comparison.says,
-                "claim": f"{comparison.left}  {comparison.relation}  {comparison.right}",
-                "where": list(comparison.where),
-                "holds": holds,
-                "expected": comparison.holds,
-                "errata": list(comparison.errata),
-                "verdicts": [result.verdict for result in found],
-            }
-        )
+        entries.append(entry_of(comparison, *check_comparison(comparison)))
     return entries
+
+
+def entry_of(comparison: Comparison, holds: bool | None, found: list[Dominance | Separation]) -> dict[str, Any]:
+    """A decided comparison as plain data."""
+    return {
+        "id": comparison.id,
+        "place": comparison.place,
+        "says": comparison.says,
+        "claim": f"{comparison.left}  {comparison.relation}  {comparison.right}",
+        "left": comparison.left,
+        "relation": comparison.relation,
+        "right": comparison.right,
+        "where": list(comparison.where),
+        "holds": holds,
+        "expected": comparison.holds,
+        "errata": list(comparison.errata),
+        "verdicts": [result.verdict for result in found],
+        "explained": [result.explain() for result in found],
+        "certificates": [result.document for result in found],
+    }
 
 
 def derived(paper: str) -> list[dict[str, Any]]:

@@ -32,7 +32,6 @@ from refimpl.laws import Finite, Gaussian, Laplace
 from refimpl.losses import Quadratic
 from verification import divergences
 from verification.amplification import TRIALS
-from verification.html import grid, text
 from verification.report import table
 
 PAPERS = ("P0", "P1", "P2", "P3")
@@ -407,25 +406,4 @@ def summary(claims: list[dict[str, Any]]) -> str:
     counts = {verdict: sum(c["verdict"] == verdict for c in claims) for verdict in (STANDS, REFUTED, OPEN, NOTHING)}
     return f"published privacy claims of P0-P3: {len(claims)}, " + ", ".join(
         f"{n} {verdict}" for verdict, n in counts.items() if n
-    )
-
-
-def section(claims: list[dict[str, Any]]) -> str:
-    """For report.html."""
-    if not claims:
-        return ""
-    rows = []
-    for claim in claims:
-        first, verdict, *rest = cells(claim)
-        notes = [*claim["tested"], *claim["open"], *([claim["excess"]["detail"]] if claim["excess"] else [])]
-        more = f"<details><summary>notes: {len(notes)}</summary>{'<br>'.join(map(text, notes))}</details>" if notes else ""
-        kind = {REFUTED: "violated", STANDS: "certified"}.get(verdict, "inconclusive")
-        rows.append(
-            [text(first), f'<span class="{kind}">{text(verdict)}</span>', *map(text, rest), text(claim["says"]) + more]
-        )
-    return (
-        "<h2>Published privacy claims of P0 to P3</h2><p>Of a claim that is not refuted: the largest sensitivity attained, as a "
-        "share of the claimed one, the worst transcript, the lower bound of ε that outputs alone show, δ over hidden orders, and "
-        "how many pairs of data sets were searched; the notes say on which losses, sizes and data. Of a refuted one: by how much "
-        "its counterexample exceeds the claim, and the erratum.</p>" + grid([*HEADER, "what is claimed"], rows)
     )

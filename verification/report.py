@@ -28,6 +28,9 @@ class Finding:
     detail: str = ""
     setting: str = ""
     witness: dict[str, Any] | None = None
+    losses: dict[str, Any] | None = (
+        None  # how privacy losses are distributed on the pair of a transcript's check, for the report
+    )
 
     @property
     def unexpected_violation(self) -> bool:

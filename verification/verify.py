@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
+import platform
 import time
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from tqdm import tqdm
 
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
-from refimpl.catalogue import algorithm
-from verification import html, mutants, paper_check, published_claims, sandwich, second_stage, statements, sweep_runs
+from bounds.theorems import theorems
+from refimpl.catalogue import Algorithm, algorithm
+from verification import mutants, page, paper_check, published_claims, sandwich, second_stage, statements, sweep_runs
 from verification.check import FULL, QUICK, Effort, MutantResult, honest_findings, implemented, judge_mutant
+from verification.page import replay
 from verification.report import Finding, number, plain, table
 from verification.sandwich_pairs import PAIRS
 
 SANDWICH_RUNS = 200
+PACKAGES = ("tailproof", "numpy", "scipy", "sympy", "cvxpy")  # whose versions may change a number
 
 
 @dataclass(frozen=True)
@@ -67,14 +71,19 @@ def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
     elif task.kind == "study":
         result = second_stage.study(seed, runs=effort.runs // 5 if effort == QUICK else effort.runs // 10)
     elif task.kind == "paper":
-        result = [_without_certificates(entry) for entry in paper_check.TASKS[task.detail](task.name)]
+        result = paper_check.TASKS[task.detail](task.name)
+        result = result if task.detail == "comparisons" else [_without_certificates(entry) for entry in result]
     else:
         result = [(entry, entry.recheck()) for entry in errata()]
-        result = [{**_erratum_json(entry), "stands": stands} for entry, stands in result]
+        result = [{**erratum_json(entry), "stands": stands} for entry, stands in result]
     return result, time.perf_counter() - start
 
 
-def _erratum_json(entry: Any) -> dict[str, Any]:
+def algorithm_json(entry: Algorithm) -> dict[str, str]:
+    return {key: getattr(entry, key) for key in ("id", "name", "paper", "place", "claim")}
+
+
+def erratum_json(entry: Any) -> dict[str, Any]:
     keys = ("id", "paper", "place", "kind", "printed", "found", "evidence")
     return {key: plain(getattr(entry, key)) for key in keys}
 
@@ -99,7 +108,7 @@ def build_report(
     outcomes.sort(key=lambda outcome: (outcome[0].kind, outcome[0].name, outcome[0].detail))
     findings: list[Finding] = [f for task, result, _ in outcomes if task.kind == "algorithm" for f in result]
     judged: list[MutantResult] = [result for task, result, _ in outcomes if task.kind == "mutant"]
-    checked = [_statement_json(result) for task, result, _ in outcomes if task.kind == "statement"]
+    checked = [statement_json(result) for task, result, _ in outcomes if task.kind == "statement"]
     papers: dict[str, list[dict[str, Any]]] = {name: [] for name in paper_check.TASKS}
     for task, result, _ in outcomes:
         if task.kind == "paper":
@@ -112,6 +121,9 @@ def build_report(
     report: dict[str, Any] = {
         "preset": preset,
         "seed": seed,
+        "only": only,
+        "versions": {name: metadata.version(name) for name in PACKAGES} | {"python": platform.python_version()},
+        "algorithms": [algorithm_json(entry) for entry in implemented(only)],
         "findings": [finding.to_json() for finding in findings],
         "mutants": [plain(asdict(result)) for result in judged],
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
@@ -137,9 +149,9 @@ def build_report(
     return report, seconds
 
 
-def _statement_json(result: statements.StatementCheck) -> dict[str, Any]:
+def statement_json(result: statements.StatementCheck) -> dict[str, Any]:
     """A printed statement known to fail is an expected finding; a corrected reading that fails is not."""
-    place = next((s.place for s in EXPLICIT if s.id == result.id), "")
+    place, function = next(((s.place, s.function) for s in EXPLICIT if s.id == result.id), ("", None))
     return {
         "id": result.id,
         "place": place,
@@ -150,6 +162,7 @@ def _statement_json(result: statements.StatementCheck) -> dict[str, Any]:
         "cases": result.cases,
         "detail": f"{result.reading}: {result.detail}",
         "witness": plain(result.witness),
+        "theorems": [t.id for t in theorems() if function is not None and t.explicit is function],
     }
 
 
@@ -250,16 +263,9 @@ def _shown(value: Any) -> str:
 def write(report: dict[str, Any], seconds: dict[str, float], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    (folder / "report.html").write_text(html.page(report, published_claims.section(report["published_claims"])))
+    (folder / "report.html").write_text(page.page(report), encoding="utf-8")
     (folder / "timings.json").write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
     witnesses = folder / "witnesses"
     witnesses.mkdir(exist_ok=True)
-    for name, witness in report_witnesses(report).items():
+    for name, witness in replay.witness_files(report).items():
         (witnesses / name).write_text(json.dumps(witness, allow_nan=False) + "\n")
-
-
-def report_witnesses(report: dict[str, Any]) -> dict[str, Any]:
-    """File name -> witness, of every violated finding and every killed mutant: ready for `tailproof replay`."""
-    found = [(f["algorithm"], f["check"], f["witness"]) for f in report["findings"] if f["witness"]]
-    found += [(m["algorithm"], m["name"], m["witness"]) for m in report["mutants"] if m["witness"]]
-    return {re.sub(r"[^A-Za-z0-9.]+", "-", f"{algorithm} {what}") + ".json": witness for algorithm, what, witness in found}

@@ -12,9 +12,10 @@ from refimpl.catalogue import ALGORITHMS, algorithm
 from refimpl.claims import gaussian_delta
 from verification import published_claims, statements
 from verification.check import QUICK, Effort, honest_findings
+from verification.page.published import refuted
 from verification.published_claims import LEMMAS, NOTHING, OPEN, REFUTED, STANDS, cells, coins_delta, failures
 from verification.report import Finding, plain
-from verification.verify import _statement_json
+from verification.verify import statement_json
 
 SMALL = Effort(restarts=1, steps=2, transcripts=5, runs=QUICK.runs)
 EXPLICIT = ("P0.Def3", "P1.Thm7.sensitivity", "P2.Thm3", "P2.Thm6", "P3.Lem3", "P3.Lem22")
@@ -31,7 +32,7 @@ def consistent(row: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def checked() -> list[dict[str, Any]]:
-    return [_statement_json(statements.run(trial)) for trial in statements.TRIALS if trial.id in EXPLICIT]
+    return [statement_json(statements.run(trial)) for trial in statements.TRIALS if trial.id in EXPLICIT]
 
 
 def by_id(claims: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -117,7 +118,8 @@ def test_a_shipped_counterexample_is_named_with_what_it_shows() -> None:
     assert claim["excess"]["measured"] == 8.7e-4
     assert claim["moved"] == 4.2
     assert "4.2 times the claimed sensitivity" in cells(claim)[-1]
-    assert "P0.T1.privacy" in published_claims.section([claim])
+    report = {"published_claims": [claim], "findings": [f | {"witness": None} for f in found], "mutants": [], "errata": []}
+    assert "P0.T1.privacy" in refuted(report | {"statements": []})
 
 
 def test_only_chosen_rows_are_judged() -> None:

@@ -17,9 +17,10 @@ from refimpl.claims import ZCDP, ApproxDP, PureDP, zcdp_epsilon
 from refimpl.hard_instances import GrowthSigns, MeanSpikes
 from refimpl.means.clipped import clipped_mean
 from refimpl.validation import FloatArray
-from verification import html, verify
+from verification import verify
 from verification.check import FULL, QUICK
 from verification.cli import main
+from verification.page import rates
 from verification.sandwich import (
     FALSE_ALARM,
     TESTS,
@@ -229,10 +230,10 @@ def test_the_report_s_section() -> None:
     rows = _rows()
     assert cells(rows[0])[-3:] == ["9 (explicit)", "–", "consistent"]
     assert "VIOLATED  B< on x: below" in overview(rows)
-    section = html._sandwich_section(rows)
+    section = rates.between({"sandwich": rows})
     assert "B&lt;" in section
-    assert "data:image/svg+xml" in section
-    assert html._sandwich_section([]) == ""
+    assert section.count("<svg") == 3  # the scale, and a strip for every pair
+    assert rates.between({"sandwich": []}) == ""
     assert plot(rows) == plot(rows)
     assert b"lower bound" in plot(rows)
 

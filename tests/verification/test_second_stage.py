@@ -10,7 +10,7 @@ import pytest
 from refimpl.domains import Ball
 from refimpl.losses import Affine
 from verification import second_stage
-from verification.html import page
+from verification.page import page
 from verification.second_stage import SOLVERS, bias_row, distance_row, failures
 
 

@@ -1,0 +1,115 @@
+"""A small report with something of every kind, made in a second or two: real findings, witnesses, errata and certificates of a few
+entries, and numbers made up where measuring would take long."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from bounds.errata import errata
+from bounds.theorems import comparisons
+from refimpl.catalogue import algorithm
+from verification import published_claims, sandwich, statements, verify
+from verification.bound_checks import check_comparison
+from verification.check import QUICK, honest_findings, judge_mutant, refutation_findings, task_seed
+from verification.mutants import mutants_of
+from verification.paper_check import entry_of
+from verification.report import plain
+from verification.subject import subject_of
+
+ERRATA = ("P3.Alg2.batch", "P0.Def3", "P0.Table1.Bassily")
+
+
+def small_report() -> dict[str, Any]:
+    """A fresh copy: tests may change it."""
+    copied: dict[str, Any] = plain(_made())
+    return copied
+
+
+@cache
+def _made() -> dict[str, Any]:
+    findings = [*honest_findings(algorithm("P2.A2"), 0, QUICK), *_refuted("P3.A2")]
+    judged = [judge_mutant(mutant, 0) for mutant in mutants_of("P2.A2")[:3]]
+    checked = [verify.statement_json(statements.run(t)) for t in statements.TRIALS if t.id == "P0.Def3"]
+    report: dict[str, Any] = {
+        "preset": "full",
+        "seed": 0,
+        "only": None,
+        "versions": {"tailproof": "0", "numpy": "2"},
+        "algorithms": [verify.algorithm_json(algorithm(name)) for name in ("P2.A2", "P3.A2")],
+        "findings": [finding.to_json() for finding in findings],
+        "mutants": [plain(vars(result)) for result in judged],
+        "inapplicable": [
+            {"algorithm": "P2.A2", "name": "budget not split", "reason": "it has one release & <no> budget to split"}
+        ],
+        "second_stage": {
+            "bias": [{"loss": "affine", "n": 3, "lemma": 0.9, "before": 0.5, "after_A": 0.5, "after_B": 0.25}],
+            "distance": [
+                {"n": 3, "d": 2, "epsilon": 1.0, "single": [0.2, 0.01], "double, reading A": [0.4, 0.01]}
+                | {"double, reading B": [0.5, 0.01]}
+            ],
+        },
+        "sweeps": [sweep("falls"), sweep("saturated")],
+        "sandwich": [pair("P4.S1"), pair("P4.A1 (double)", upper=None, upper_is="none", share=None, share_lower=None)],
+        "statements": checked,
+        "agreements": [agreement("printed is smaller"), agreement("same")],
+        "comparisons": [entry_of(c, *check_comparison(c)) for c in comparisons() if c.id in ("P0.C8", "P0.C1", "P0.C2")],
+        "derivations": [{"id": "P0.T1", "base": "P0.T10", "verdict": "exact", "logs": True}],
+        "choices": [
+            {"id": "P3.T6", "chosen": {"T": "n"}, "chosen_rate": "1/n", "best_rate": "1/n**2", "attained": False}
+            | {"expected": False, "factor": None, "note": "a < b"}
+        ],
+        "errata": [verify.erratum_json(entry) | {"stands": True} for entry in errata() if entry.id in ERRATA],
+        "failures": [],
+        "summary": "made for tests",
+    }
+    report["published_claims"] = plain(published_claims.published_claims(report["findings"], checked, ["P2.A2", "P3.A2"]))
+    return report
+
+
+def _refuted(identifier: str) -> list[Any]:
+    implementation = algorithm(identifier).implementation
+    assert implementation is not None
+    index = next(i for i, setting in enumerate(implementation.settings) if setting.refuted)
+    subject = subject_of(identifier, index, implementation=implementation)
+    return list(refutation_findings(subject, task_seed(0, identifier, index), QUICK))
+
+
+def sweep(verdict: str) -> dict[str, Any]:
+    points = [
+        {
+            "at": n,
+            "measured": 10 / n,
+            "interval": [5 / n, 20 / n],
+            "bound": n**-0.5,
+            "ratio": 10 / n**0.5,
+            "bound_slope": -0.5,
+        }
+        | {"of_start": 0.9 if n == 100.0 else 0.1}
+        for n in (100.0, 1000.0, 10000.0)
+    ]
+    slopes = {"slope": [-1.0, -1.1, -0.9], "ratio_slope": [-0.5, -0.6, -0.4], "bound_slope": -0.5}
+    about = {"statement": "P1.T8", "algorithm": "P1.A4", "problem": f"losses, {verdict}", "preset": "theory", "over": "n"}
+    return about | slopes | {
+        "values": {"d": 3.0}, "runs": 20, "points": points, "informative": 2, "verdict": verdict, "reason": "because"
+    }  # fmt: skip
+
+
+def pair(name: str, **changes: Any) -> dict[str, Any]:
+    row = sandwich.Row(
+        algorithm=name, instance="a packing", claim="pure(eps=1)", n=10, runs=20, statistic="mean", lower=1.0, measured=3.0,
+        interval=(2.0, 4.0), upper=9.0, upper_is="explicit", share=0.5, share_lower=0.25, chance=1.0, verdict="consistent",
+        detail="", seed=0,
+    )  # fmt: skip
+    return row.to_json() | changes
+
+
+def agreement(verdict: str) -> dict[str, Any]:
+    rates = {"printed": "1/sqrt(n)" * 12, "derived": "1/n"}
+    return {
+        "id": f"P0.{verdict}",
+        "label": "Theorem 1",
+        "verdict": verdict,
+        "errata": ["P0.Table1.Bassily"],
+        "reason": "",
+    } | rates

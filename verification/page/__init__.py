@@ -1,0 +1,48 @@
+"""report.html: one self-contained page made from report.json alone, light and dark, from a phone's width on."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any
+
+from verification.page import catalogue, papers, published, rates, summary
+
+TITLE = "Tailproof report"
+FOLDER = Path(__file__).parent
+
+
+def page(report: dict[str, Any]) -> str:
+    """The whole page; parts that the report does not have are left out, or named with the command that makes them."""
+    chapters = [
+        ("summary", "Result", summary.result(report)),
+        ("words", "How to read this", summary.words(report)),
+        ("refuted", "Refuted claims", published.refuted(report)),
+        ("claims", "Other published claims", published.others(report)),
+        ("catalogue", "Algorithms", catalogue.algorithms(report)),
+        ("mutants", "Broken copies", catalogue.mutants(report)),
+        ("rates", "Measured rates", rates.sweeps(report)),
+        ("between", "Lower and upper bounds", rates.between(report)),
+        ("second-stage", "P4's second stage", rates.second_stage(report)),
+        ("statements", "Explicit statements", papers.statements(report)),
+        ("comparisons", "Comparisons of rates", papers.comparisons(report)),
+        ("derivations", "Print against derivation", papers.derivations(report)),
+        ("errata", "Errata", papers.errata(report)),
+        ("made", "How this was made", summary.made(report)),
+    ]
+    shown = [(name, title, body) for name, title, body in chapters if body]
+    entries = "".join(f'<li><a href="#{name}">{html.escape(title)}</a></li>' for name, title, _ in shown)
+    tools = (
+        '<div class="tools" hidden><input id="filter" type="search" placeholder="P2.A1, violated, δ …" '
+        'aria-label="Show only entries with these words" autocomplete="off"><button id="unfold" type="button" aria-pressed="false">'
+        'Unfold everything</button><span id="matches" class="soft" role="status"></span></div>'
+    )
+    style, script = ((FOLDER / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    body = "".join(part for _, _, part in shown)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{TITLE}</title>'
+        f'<link rel="icon" href="data:,"><style>{style}</style></head><body><a class="skip" href="#summary">To the result</a>'
+        f'<div class="frame"><nav aria-label="Contents">{tools}<details id="contents" open><summary>Contents</summary>'
+        f"<ul>{entries}</ul></details></nav><main>{body}</main></div><script>{script}</script></body></html>\n"
+    )
