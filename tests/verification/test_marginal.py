@@ -7,7 +7,7 @@ import pytest
 
 from refimpl.catalogue import ALGORITHMS, algorithm
 from refimpl.channel import L2, Channel
-from refimpl.claims import ZCDP, ApproxDP, gaussian_epsilon, zcdp_epsilon
+from refimpl.claims import ZCDP, ApproxDP, gaussian_epsilon
 from refimpl.laws import Gaussian
 from refimpl.validation import FloatArray
 from tests.verification import toys
@@ -36,44 +36,10 @@ def test_the_bound_is_below_the_true_epsilon_and_grows_with_it(shift: float) -> 
     assert found.exceeds is (shift > 1)
 
 
-def test_the_false_alarm_at_equality() -> None:
-    """With δ = 0 and an error of a tenth for the whole check, at most a tenth of checks exceed the largest ε of these events.
-
-    Two data sets with the same law: ε = 0, so every positive bound is a false alarm; 200 checks have more than 48 with
-    probability below 1e-7.
-    """
-    subject = toys.subject(noisy_sum, ApproxDP(1e-9, 1e-9), n=2, d=3, scale=1.0)
-    alarms = 0
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(marginal, "FALSE_ALARM", 0.1)
-        for seed in range(200):
-            alarms += check_output(subject, (DATA, DATA), 1000 * seed, runs=40).exceeds
-    assert alarms <= 48
-
-
-def test_what_chooses_the_event_does_not_judge_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen_on: list[FloatArray] = []
-    judged_on: list[FloatArray] = []
-
-    class Recorder:
-        def count(self, outputs: FloatArray) -> int:
-            judged_on.append(outputs)
-            return 1
-
-    def best_event(p: FloatArray, q: FloatArray, _: float) -> Recorder:
-        chosen_on.extend([p, q])
-        return Recorder()
-
-    monkeypatch.setattr(marginal, "_best_event", best_event)
-    check_output(toys.subject(noisy_sum, ApproxDP(0.3, 1e-3), n=2, d=3, scale=1.0), PAIR, 0, runs=20)
-    first, second = ({tuple(row) for outputs in both for row in outputs} for both in (chosen_on, judged_on))
-    assert len(first) == len(second) == 20  # half of the runs on both data sets
-    assert not first & second
-
-
-def test_claims_in_zcdp_are_read_at_a_fixed_delta() -> None:
-    assert marginal.claimed(ZCDP(0.5)) == (zcdp_epsilon(0.5, 1e-3), 1e-3)
-    assert marginal.claimed(ApproxDP(0.2, 1e-6)) == (0.2, 1e-6)
+def test_claims_in_zcdp_are_bounded_as_such() -> None:
+    """ρ of a shift of 2 is 2; false alarm 1e-7."""
+    subject = toys.subject(noisy_sum, ZCDP(0.02), n=2, d=3, scale=1.0)
+    assert 0.02 < check_output(subject, PAIR, 0, runs=1000).measured <= 2
 
 
 def test_every_optimiser_with_a_claim_is_audited() -> None:

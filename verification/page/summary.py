@@ -119,7 +119,7 @@ CHECKS = {
     "calibration": "The noise scales that were used are those of the published formulas.",
     "utility": "The error stays below the published bound, where that has explicit constants.",
     "accuracy": "A minimiser that was computed is as close to the exact one as the noise after it allows for.",
-    "final iterate": "What many published outputs alone show: a lower bound of ε. Of little power.",
+    "final iterate": "A black-box audit: what some hundred published outputs alone show, a lower bound of ε or ρ.",
     "amplified claim": "Claims that rest on hidden random orders or batches: δ computed over these, other records being alike.",
     "amplification conditions": "What the theorem that such a claim cites asks for.",
     "refutation": "A known counterexample still refutes the claim.",

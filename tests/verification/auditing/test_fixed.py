@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from verification.auditing.fixed import Tally, choose, goal_of, run_fixed
+from verification.auditing.fixed import Tally, _shortened, choose, goal_of, run_fixed
 from verification.auditing.limits import accuracy_upper, delta, parameter
 from verification.auditing.runner import FunctionRunner
 from verification.auditing.runs import source
@@ -134,3 +134,30 @@ def test_budget_is_kept_and_every_output_is_guessed_where_it_must_be() -> None:
         assert tally.inside <= tally.counted < 3000
         if isinstance(claim, GDP):
             assert tally.inside == tally.counted > 2800
+
+
+def test_samples_that_never_came() -> None:
+    """Selected by outputs, they change nothing for ε; for μ they count as wrong; for ρ nothing is concluded."""
+    for claim, lower in ((PureDP(0.5), True), (ApproxDP(0.5, 1e-4), True), (GDP(0.5), False), (ZCDP(0.1), False)):
+        tally = Tally(claim, 90, 100, 400, ERROR, delta(claim))
+        assert tally.lower > parameter(claim)
+        assert (_shortened(tally).lower > parameter(claim)) == lower
+    assert _shortened(Tally(GDP(0.5), 390, 395, 400, ERROR)).lower > 0.5
+    assert _shortened(Tally(GDP(0.5), 390, 395, 400, ERROR)).inside == 400
+
+
+def test_a_failure_that_tells_the_side_refutes_nothing_for_gdp() -> None:
+    """An audit that stops at a failure on one side only would have seen more of the other; false-alarm probability 1e-7."""
+
+    def subject(data: float, rng: np.random.Generator) -> float:
+        if data == 1 and rng.random() < 0.01:
+            raise RuntimeError
+        return rng.random()
+
+    runs = range(100)
+    refuted = [
+        run_fixed(source(FunctionRunner(subject), ((0.0, 1.0),), seed), GDP(0.05), budget=400, error=ERROR).tally.lower
+        > 0.05
+        for seed in runs
+    ]
+    assert sum(refuted) <= int(binom.isf(1e-7, len(runs), ERROR))
