@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from refimpl.validation import FloatArray
 EVIDENCE = 1.0  # log-likelihood by which a cut-off must fit better
 
 
+@lru_cache(maxsize=256)
 def tail_sizes(count: int) -> NDArray[np.int64]:
     """Sizes of tails to try: every one that is small, then in steps of about 8 %, up to everything."""
     if not count:

@@ -28,6 +28,7 @@ from verification.auditing.predictor import Accuracy, Goal, Growth, Predictor, l
 from verification.auditing.runs import Labelled, Pair, Source, joined
 
 FIRST_BLOCK = 40
+FEWEST_BLOCKS = 50  # no block is smaller than this part of all runs so far: learning takes time
 EXPLORED = 4  # pairs that are looked at further
 GROWTH = 0.25  # of the samples so far, in the next block
 TRUST = 0.5  # power to which past successes count: they are those the predictor was learned from, and look too good
@@ -197,7 +198,7 @@ class Game:
             sizes = [sum(map(len, parts)) for parts in self.seen]
             pair = _next_pair(alive, self.predictors, sizes, self.turn)
             self.turn += 1
-            size = min(left, max(FIRST_BLOCK, int(GROWTH * sizes[pair])))
+            size = min(left, max(FIRST_BLOCK, int(GROWTH * sizes[pair]), self.source.runs // FEWEST_BLOCKS))
             fresh = self.source.draw(pair, size)
             left -= size
             if len(fresh) < size:  # bets on it are not settled, whatever came of it
