@@ -288,6 +288,22 @@ def test_neighbours_are_searched(name: str, sequential: bool) -> None:
     assert worst.pairs_tried > 1
 
 
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("searched", [False, True])
+def test_every_run_is_counted_and_the_budget_is_kept(sequential: bool, searched: bool) -> None:
+    runs = []
+
+    def subject(data: np.ndarray, rng: np.random.Generator, size: int) -> np.ndarray:
+        runs.append(size)
+        return rng.normal(size=size) + 0 * data.sum()
+
+    where: Any = {"space": Admissible(3, 2)} if searched else {"pairs": [(np.zeros((3, 1)), np.ones((3, 1)))]}
+    found = audit(subject, PureDP(0.5), **where, budget=1700, confidence=1 - 1e-7, sequential=sequential)
+    assert found.verdict == "consistent"
+    assert sum(runs) == found.samples
+    assert 1600 < found.samples <= 1700
+
+
 def test_nothing_is_said_about_the_data() -> None:
     """Outliers are tried; columns that a subject refuses are incidents."""
 
