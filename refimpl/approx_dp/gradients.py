@@ -51,28 +51,29 @@ def is_monotone_when_clipped(loss: AnyLoss, dimension: int) -> bool:
 def gradient_tables(loss: AnyLoss, rows: FloatArray, *, repeated: bool = True) -> Tables:
     """(w, batch) ↦ ∇ℓ(w, x_i) in row i, to the last bit as the loss has it; what is beyond the floats counts as ±1e300.
 
-    Of a generalised linear loss in few dimensions the table is kept by columns: long columns are several times faster than short
-    rows.  Where it is `repeated` for the same records their features are too, and the next table overwrites the last.
+    Where it is `repeated` for the same records of a generalised linear loss in few dimensions, it and their features are kept by
+    columns, and the next table overwrites the last: long columns are several times faster than short rows.
     """
     base, pull = _unpenalised(loss), _penalty_gradient(loss)
     if isinstance(base, Quadratic | RecordQuadratic) or rows.shape[1] > NARROW:
         return lambda w, batch: _representable(loss.gradients(w, rows[batch.start : batch.stop]))
     features, targets = base.split(rows)
     signs = targets if base.target == "label" else np.ones(len(rows))
-    columns = _by_columns(features) if repeated else features.T
-    space = np.empty(columns.shape if repeated else (len(columns), 0))
+    columns = _by_columns(features) if repeated else np.empty((features.shape[1], 0))
+    space = np.empty(columns.shape)
 
     def table(w: FloatArray, batch: range) -> FloatArray:
         part = slice(batch.start, batch.stop)
         slopes = signs[part] * base.dphi(signs[part] * _product(features[part], w), targets[part])
         if not max(slopes.max(), -slopes.min()) < HUGE / LARGEST_RECORD:
             return _representable(loss.gradients(w, rows[part]))
-        found = space[:, : len(batch)] if repeated else np.empty((len(columns), len(batch)))
-        for block in _blocks(len(batch)) if not repeated else [slice(None)]:
-            np.multiply(columns[:, part][:, block], slopes[block], out=found[:, block])
+        if repeated:
+            found = np.multiply(columns[:, part], slopes, out=space[:, : len(batch)]).T
+        else:
+            found = np.einsum("ij,i->ij", features[part], slopes)  # less than half of what it takes with `*`
         if pull is not None:
-            found += pull(w)[:, np.newaxis]
-        return found.T
+            found += pull(w)
+        return np.asarray(found)
 
     return table
 
