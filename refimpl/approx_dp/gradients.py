@@ -58,13 +58,13 @@ def gradient_tables(loss: AnyLoss, rows: FloatArray, *, repeated: bool = True) -
     if isinstance(base, Quadratic | RecordQuadratic) or rows.shape[1] > NARROW:
         return lambda w, batch: _representable(loss.gradients(w, rows[batch.start : batch.stop]))
     features, targets = base.split(rows)
-    signs = targets if base.target == "label" else np.ones(len(rows))
     columns = _by_columns(features) if repeated else np.empty((features.shape[1], 0))
     space = np.empty(columns.shape)
 
     def table(w: FloatArray, batch: range) -> FloatArray:
         part = slice(batch.start, batch.stop)
-        slopes = signs[part] * base.dphi(signs[part] * _product(features[part], w), targets[part])
+        signs = targets[part] if base.target == "label" else 1.0
+        slopes = signs * base.dphi(signs * _product(features[part], w), targets[part])
         if not max(slopes.max(), -slopes.min()) < HUGE / LARGEST_RECORD:
             return _representable(loss.gradients(w, rows[part]))
         if repeated:

@@ -121,8 +121,9 @@ def correction(a: FloatArray, b: FloatArray) -> FloatArray:
     That is what P1's (19)–(27) sum up to, from half as many special functions.  The latter is left out where it is below rounding.
     """
     both = np.flatnonzero(math.sqrt(2) + a < _DEVIATIONS * b)
-    value, others = np.split(_tail(np.append(a, -a[both]), np.append(b, b[both])), [len(a)])
-    value[both] -= others
+    tails = _tail(np.concatenate([a, -a[both]]), np.concatenate([b, b[both]]))
+    value = tails[: len(a)]
+    value[both] -= tails[len(a) :]
     return value
 
 
