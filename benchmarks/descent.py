@@ -16,7 +16,7 @@ back once: from then on the C library keeps what is freed, and no pass pays for 
 
 Order statistics, and with them P1.A3, depend on the processor.  numpy's partition for AVX-512 takes six times as long as that for
 AVX2 on AMD's Zen 4, where it stores what it compares in microcode; `NPY_DISABLE_CPU_FEATURES="AVX512_ICL X86_V4" python
-benchmarks/descent.py speed --only P1.A3 --json benchmarks/descent_avx2.json` shows the latter.
+benchmarks/descent.py speed --only P1 --json benchmarks/descent_avx2.json` shows the latter.
 
 P2.A1 with iterative updating cannot come near 3.  Whatever n is, each of the ten inner steps of a step searches for the set of
 group means to leave out, which for 20 groups takes about 160 nearest-point problems in 20 dimensions of some 0.05 ms: a tenth of a
