@@ -11,7 +11,16 @@ all its gradients, so that a run of few steps charges them with its set-up.  "A 
 difference to a run of four times the steps on batches of the same size (of four times the data, repeated, where every record is
 used once), over the difference of their gradients.  Rows without multiples make no gradient steps of a number that is known
 beforehand.  Rows with a multiple above 3 come again for n = 10⁵: what is constant per step fades there, what is done to every
-entry or record stays.  The last line says what some of that costs by itself.
+entry or record stays.  The last line says what some of that costs by itself.  Before anything is timed, memory is taken and given
+back once: from then on the C library keeps what is freed, and no pass pays for fresh pages or is spared them by chance.
+
+Order statistics, and with them P1.A3, depend on the processor.  numpy's partition for AVX-512 takes six times as long as that for
+AVX2 on AMD's Zen 4, where it stores what it compares in microcode; `NPY_DISABLE_CPU_FEATURES="AVX512_ICL X86_V4" python
+benchmarks/descent.py speed --only P1 --json benchmarks/descent_avx2.json` shows the latter.
+
+P2.A1 with iterative updating cannot come near 3.  Whatever n is, each of the ten inner steps of a step searches for the set of
+group means to leave out, which for 20 groups takes about 160 nearest-point problems in 20 dimensions of some 0.05 ms: a tenth of a
+second for a step, where its gradients take less than half a millisecond for n = 10⁴.
 
 `thresholding` (P3 Remark 2): P3's medians of means set entries beyond τ to 0, those of Kamath, Liu and Zhang (2022) set them to ±τ.
 Both have the same sensitivity, hence the same noise.  Root mean square errors of three steps on disjoint batches of losses
@@ -194,6 +203,7 @@ def sparse_subjects(n: int, d: int) -> Iterator[Subject]:
 def speed(only: str = "") -> list[dict[str, Any]]:
     warnings.simplefilter("ignore", WeakDelta)  # that 10⁻⁵ is not below 1/n for n = 10⁵ changes no time
     rows, d = [], 20
+    np.ones(31 << 17).sum()  # 31 MiB, just below the largest size that glibc adapts to
     for n in (10_000, 100_000):
         rng = np.random.default_rng(0)
         features = rng.standard_normal((n, d))

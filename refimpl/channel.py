@@ -126,7 +126,7 @@ def _are_positions(rows: range | IntArray, most: float) -> bool:
     if isinstance(rows, range):
         return not rows or 0 <= min(rows[0], rows[-1]) <= max(rows[0], rows[-1]) < most
     positions = _indices(rows)
-    return positions.ndim == 1 and not ((positions < 0).any() or (positions >= most).any())
+    return positions.ndim == 1 and (not len(positions) or bool(0 <= positions.min() <= positions.max() < most))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ class InputError(ValueError):
 
 def real(name: str, value: Any) -> float:
     """A finite real number: of Python, numpy, `decimal` or `fractions`, or an array that holds one."""
+    if type(value) is float and math.isfinite(value):  # the usual case, and by far the cheapest
+        return value
     scalar = value.item() if isinstance(value, np.ndarray | np.generic) and value.ndim == 0 else value
     if isinstance(scalar, bool) or not isinstance(scalar, Real | Decimal):
         raise InputError(f"{name} = {value!r}: must be a number")

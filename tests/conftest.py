@@ -1,10 +1,27 @@
-"""Figures that tests record with `record_property` are summed up at the end of the run: counts of words, ranges of numbers."""
+"""Figures that tests record with `record_property` are summed up at the end of the run: counts of words, ranges of numbers.
+
+One thread of BLAS for each process, as `tailproof` has it: there are as many processes as cores, and threads beyond that wait in
+loops for each other.  What is there once all tests are collected, modules and tests, is left out of later garbage collections.
+"""
+
+# ruff: noqa: E402  (the variables are read when numpy is imported)
+
+import gc
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 
 from collections import Counter, defaultdict
 from collections.abc import Generator
 
 import numpy as np
 import pytest
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

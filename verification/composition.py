@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from refimpl.channel import ReplayDiverged
 from refimpl.claims import ApproxDP
@@ -23,7 +23,7 @@ FALSE_ALARM = 1e-9
 
 def binomial_lower(successes: int, trials: int, error: float) -> float:
     """A lower confidence bound for a binomial probability: wrong with probability at most `error`."""
-    return 0.0 if successes == 0 else float(beta.ppf(error, successes, trials - successes + 1))
+    return 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, error))
 
 
 def check_composition(

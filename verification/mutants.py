@@ -219,6 +219,7 @@ _P0_LOCALISED = "refimpl.approx_dp.localised"
 _P0_APPROXIMATION = "refimpl.approx_dp.approximation"
 _P0_ACCELERATED = "refimpl.approx_dp.accelerated"
 _P0_STAGED = ("P0.A4", "P0.A5")
+_P0A6_ORDER = "rows = rows.take(order[: steps * size], axis=0)"
 _P0_BATCH = "Gaussian(query, calibrated.scale)"
 _P0_CONCENTRATED = "return sensitivity / math.sqrt(2 * spend.rho)"
 _P0_CLIPPED = ("np.clip(slopes * norms, -clip, clip)", "(slopes * norms)")
@@ -389,10 +390,10 @@ _OF_MEANS: tuple[Mutant, ...] = (
     _privacy(
         "P0.A6",
         "budget of every batch for all records: batches overlap",
-        ("members = order[(t - 1) * size : t * size]", "members = order[:size]"),
+        ("members = slice((t - 1) * size, t * size)", "members = slice(0, size)"),
     ),
-    _amplification("P0.A6", "not shuffled", ("members = order[(t - 1) * size", "members = np.arange(n)[(t - 1) * size")),
-    _privacy("P0.A6", "batches by value", ("members = order[(t - 1)", "members = np.argsort(rows[:, -1])[(t - 1)")),
+    _amplification("P0.A6", "not shuffled", (_P0A6_ORDER, "order = np.arange(n)\n    " + _P0A6_ORDER)),
+    _privacy("P0.A6", "batches by value", (_P0A6_ORDER, "order = np.argsort(rows[:, -1])\n    " + _P0A6_ORDER)),
     _privacy(
         "P0.A6", "clip from the data", ("n = len(rows)", "n = len(rows)\n    clip = clip * (1 + float(abs(rows).max()))")
     ),

@@ -85,13 +85,14 @@ def run_batches(
             "noise = 'batch': the box's noise is below the proof's (P0.Alg6.variance)", UnprovedClaim, stacklevel=3
         )
     order = np.asarray(channel.hidden("order", UniformPermutation(n)))  # line 1
+    rows = rows.take(order[: steps * size], axis=0)  # in that order batches are consecutive
     project, average = projection(region), point  # line 2
     clipped = clipped_batch_gradient(function, rows, clip=clip, size=size, domain=region)
     for t in range(1, steps + 1):  # line 3
         alpha, eta = 2 / (t + 1), 4 * proximity / (t * (t + 1))
         between = (1 - alpha) * average + alpha * point  # line 4
-        members = order[(t - 1) * size : t * size]  # line 5
-        part = channel.part(f"batch{t}", members)
+        members = slice((t - 1) * size, t * size)  # line 5
+        part = channel.part(f"batch{t}", order[members])
         if noise == "record":
             gradients = function.gradients(between, rows[members])
             query = (clip_weights(gradients, clip)[:, np.newaxis] * gradients).ravel()

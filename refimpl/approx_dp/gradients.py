@@ -7,12 +7,13 @@ The penalty of a `Ridge` or `PowerPenalty` loss is the same for all records, so 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
 
-from refimpl.domains import Ball, Box, Domain, Localised
+from refimpl.domains import EPS, Ball, Box, Domain, Localised
 from refimpl.extension.certificate import LARGEST_RECORD
 from refimpl.losses import (
     L4,
@@ -29,7 +30,7 @@ from refimpl.losses import (
 from refimpl.validation import FloatArray, IntArray
 
 Gradient: TypeAlias = Callable[[FloatArray], FloatArray]
-BatchGradient: TypeAlias = Callable[[FloatArray, IntArray], FloatArray]
+BatchGradient: TypeAlias = Callable[[FloatArray, IntArray | slice], FloatArray]
 Tables: TypeAlias = Callable[[FloatArray, range], FloatArray]
 NARROW = 64  # columns of the data
 HUGE = 1e300  # stands for a gradient entry beyond the floats
@@ -50,28 +51,29 @@ def is_monotone_when_clipped(loss: AnyLoss, dimension: int) -> bool:
 def gradient_tables(loss: AnyLoss, rows: FloatArray, *, repeated: bool = True) -> Tables:
     """(w, batch) ↦ ∇ℓ(w, x_i) in row i, to the last bit as the loss has it; what is beyond the floats counts as ±1e300.
 
-    Of a generalised linear loss in few dimensions the table is kept by columns: long columns are several times faster than short
-    rows.  Where it is `repeated` for the same records their features are too, and the next table overwrites the last.
+    Where it is `repeated` for the same records of a generalised linear loss in few dimensions, it and their features are kept by
+    columns, and the next table overwrites the last: long columns are several times faster than short rows.
     """
     base, pull = _unpenalised(loss), _penalty_gradient(loss)
     if isinstance(base, Quadratic | RecordQuadratic) or rows.shape[1] > NARROW:
         return lambda w, batch: _representable(loss.gradients(w, rows[batch.start : batch.stop]))
     features, targets = base.split(rows)
-    signs = targets if base.target == "label" else np.ones(len(rows))
-    columns = _by_columns(features) if repeated else features.T
-    space = np.empty(columns.shape if repeated else (len(columns), 0))
+    columns = _by_columns(features) if repeated else np.empty((features.shape[1], 0))
+    space = np.empty(columns.shape)
 
     def table(w: FloatArray, batch: range) -> FloatArray:
         part = slice(batch.start, batch.stop)
-        slopes = signs[part] * base.dphi(signs[part] * _product(features[part], w), targets[part])
+        signs = targets[part] if base.target == "label" else 1.0
+        slopes = signs * base.dphi(signs * _product(features[part], w), targets[part])
         if not max(slopes.max(), -slopes.min()) < HUGE / LARGEST_RECORD:
             return _representable(loss.gradients(w, rows[part]))
-        found = space[:, : len(batch)] if repeated else np.empty((len(columns), len(batch)))
-        for block in _blocks(len(batch)) if not repeated else [slice(None)]:
-            np.multiply(columns[:, part][:, block], slopes[block], out=found[:, block])
+        if repeated:
+            found = np.multiply(columns[:, part], slopes, out=space[:, : len(batch)]).T
+        else:
+            found = np.einsum("ij,i->ij", features[part], slopes)  # less than half of what it takes with `*`
         if pull is not None:
-            found += pull(w)[:, np.newaxis]
-        return found.T
+            found += pull(w)
+        return np.asarray(found)
 
     return table
 
@@ -114,6 +116,7 @@ def clipped_mean_gradient(
 def clipped_batch_gradient(loss: AnyLoss, rows: FloatArray, *, clip: float, size: int, domain: Domain) -> BatchGradient:
     """(w, members) ↦ the mean of the clipped gradients of `size` of the records, to the last bit `clipped_mean_gradient` of these.
 
+    The members are places, or a slice where they are consecutive.
     What a record of a generalised linear loss has of its own is checked and computed once, not in every batch that holds it.
     """
     base, pull = _unpenalised(loss), _penalty_gradient(loss)
@@ -123,8 +126,8 @@ def clipped_batch_gradient(loss: AnyLoss, rows: FloatArray, *, clip: float, size
     norms = _row_norms(base.split(rows)[0])
     shares = _shares(norms, size)
 
-    def mean(w: FloatArray, members: IntArray) -> FloatArray:
-        features, targets = _split(base, rows.take(members, axis=0))
+    def mean(w: FloatArray, members: IntArray | slice) -> FloatArray:
+        features, targets = _split(base, rows[members] if isinstance(members, slice) else rows.take(members, axis=0))
         found = _linear_mean(base, features, targets, norms[members], shares[members], clip=clip, w=w)
         return found if pull is None else found + pull(w)
 
@@ -133,6 +136,8 @@ def clipped_batch_gradient(loss: AnyLoss, rows: FloatArray, *, clip: float, size
 
 def projection(domain: Domain) -> Gradient:
     """Π_W for one point after another: what is well inside a ball that W is known to contain is left as it is, at no cost."""
+    if isinstance(domain, Ball):
+        return _onto_ball(domain)
     balls = _inner_balls(domain)
 
     def project(point: FloatArray) -> FloatArray:
@@ -141,6 +146,25 @@ def projection(domain: Domain) -> Gradient:
             if not offset @ offset < radius * radius:
                 return domain.project(point)
         return point
+
+    return project
+
+
+def _onto_ball(ball: Ball) -> Gradient:
+    """As `ball.project`, up to rounding of the last digit, for a point at a time; whatever is within rounding is left to that."""
+    centre, radius, slack = ball.center, ball.radius, (ball.dimension + 4) * EPS
+
+    def project(point: FloatArray) -> FloatArray:
+        offset = point - centre
+        distance = math.sqrt(offset @ offset)
+        if distance < radius * (1 - 1e-9):
+            return point
+        if radius * (1 + 1e-9) < distance < HUGE:
+            found = centre + offset * (radius * (1 - 2 * slack) / distance)
+            offset = found - centre
+            if math.sqrt(offset @ offset) <= radius * (1 - slack):
+                return np.asarray(found)
+        return ball.project(point)
 
     return project
 

@@ -37,7 +37,7 @@ def projected_steps(
     for t, (batch, length) in enumerate(zip(batches, lengths, strict=True), start=1):
         gradients = tables(points[-1], batch)
         estimate = estimator(gradients, channel.part(f"step{t}", batch))
-        moved = np.clip(points[-1] - length * estimate, -LARGEST_POINT, LARGEST_POINT)
+        moved = np.minimum(np.maximum(points[-1] - length * estimate, -LARGEST_POINT), LARGEST_POINT)
         points.append(project(moved))
         del gradients  # before there is the next table
     return np.array(points)

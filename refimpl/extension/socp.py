@@ -21,8 +21,10 @@ guess, or a solver that fails, makes the gap large; it never makes it wrong.
 from __future__ import annotations
 
 import math
+import threading
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 import cvxpy
@@ -84,7 +86,8 @@ def certify(
 
 @dataclass(frozen=True, eq=False)
 class ReferenceExtension:
-    """f_C of any record at any point, the program being built only once.  Not for concurrent use: it holds parameters.
+    """f_C of any record at any point, the program being built only once, and kept for the next object of this loss and domain in
+    this thread.  An object is not for concurrent use: the program holds parameters.
 
     An answer depends on the arguments alone, not on earlier ones.
     """
@@ -98,7 +101,7 @@ class ReferenceExtension:
         size = whole("dimension", self.dimension, least=1)
         if size != self.domain.dimension:
             raise InputError(f"dimension = {size}: must be that of the domain, {self.domain.dimension}")
-        object.__setattr__(self, "_program", _program(_supported(self.loss, self.domain), self.domain))
+        object.__setattr__(self, "_program", _kept_program(_supported(self.loss, self.domain), self.domain))
 
     def at(self, record: ArrayLike, w: ArrayLike, clip: float) -> Extension:
         """f_C at w, C = `clip`; w must lie in the domain, without tolerance."""
@@ -179,6 +182,36 @@ class _Program:
     clip: Any
     link: Any  # q + y == w
     margin: Any  # ⟨x, y⟩ − t == r; None for a quadratic loss
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A loss and a domain, equal to others of the same values in the same thread."""
+
+    values: Any
+    thread: int
+    loss: GlmLoss | Quadratic = field(compare=False)
+    domain: Domain = field(compare=False)
+
+
+def _values(part: Any) -> Any:
+    if isinstance(part, np.ndarray):
+        return part.shape, part.tobytes()
+    if is_dataclass(part):
+        return type(part), *(_values(getattr(part, one.name)) for one in fields(part) if one.init)
+    return part
+
+
+def _kept_program(loss: GlmLoss | Quadratic, domain: Domain) -> _Program:
+    """To build one takes ten times as long as to solve it."""
+    if not (is_dataclass(loss) and is_dataclass(domain)):  # not ours: nothing says when two are the same
+        return _program(loss, domain)
+    return _program_of(_Kind((_values(loss), _values(domain)), threading.get_ident(), loss, domain))
+
+
+@lru_cache(maxsize=64)
+def _program_of(kind: _Kind) -> _Program:
+    return _program(kind.loss, kind.domain)
 
 
 def _program(loss: GlmLoss | Quadratic, domain: Domain) -> _Program:

@@ -241,10 +241,16 @@ def _search_circle(a: FloatArray) -> tuple[FloatArray, float]:
 
 def _nearest(a: FloatArray) -> FloatArray:
     """Weights λ ≥ 0, Σλ = 1, whose Σ λ_j a_j is the point of the convex hull nearest to the origin (Lawson-Hanson)."""
-    system = np.vstack([a.T, np.ones(len(a))])
-    target = np.zeros(len(system))
-    target[-1] = 1.0
-    weights, _ = nnls(system, target, maxiter=50 * len(a))
+    return _hull_weights(*_hull_system(a))
+
+
+def _hull_system(a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Each a_j with a 1 below it, as columns, and what their combination is to be near."""
+    return np.vstack([a.T, np.ones(len(a))]), np.append(np.zeros(a.shape[1]), 1.0)
+
+
+def _hull_weights(system: FloatArray, target: FloatArray) -> FloatArray:
+    weights, _ = nnls(system, target, maxiter=50 * system.shape[1])
     return np.asarray(weights / weights.sum())
 
 
@@ -262,17 +268,18 @@ def _search_removed(a: FloatArray) -> tuple[FloatArray | None, float]:
     removed_count = k - kept(k)
     directions, upper = [], 0.0
     level, budget = {frozenset[int]()}, MOST_HULL_POINTS // k
+    system, target = _hull_system(a)
     for depth in range(removed_count + 1):
         budget -= len(level)
         if budget < removed_count - depth:
             return None, math.inf
         children = set()
         for removed in level:
-            rest = np.delete(np.arange(k), list(removed))
-            weights = _nearest(a[rest])
+            rest = np.array([j for j in range(k) if j not in removed])
+            weights = _hull_weights(system[:, rest], target)
             support = np.flatnonzero(weights)
             nearest = weights @ a[rest]
-            length = float(np.linalg.norm(nearest))
+            length = math.sqrt(nearest @ nearest)
             if not _surrounds(a[rest[support]], weights[support], length):
                 upper = max(upper, length)
                 directions.append(nearest)

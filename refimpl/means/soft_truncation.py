@@ -74,7 +74,7 @@ def query(data: FloatArray, *, scale: float, beta: float) -> FloatArray:
     total = np.zeros(data.shape[1])
     for rows in blocks(data):
         with np.errstate(over="ignore"):
-            a = data[rows] / scale
+            a = data[rows] * (1 / scale) if scale > 1e-300 else data[rows] / scale  # a product takes a quarter of the time
         total += column_sums(smoothed_influence(a, beta))
     return total * (scale / len(data))
 
@@ -120,19 +120,25 @@ def correction(a: FloatArray, b: FloatArray) -> FloatArray:
 
     That is what P1's (19)–(27) sum up to, from half as many special functions.  The latter is left out where it is below rounding.
     """
-    value = _tail(a, b)
     both = np.flatnonzero(math.sqrt(2) + a < _DEVIATIONS * b)
-    value[both] -= _tail(-a[both], b[both])
+    tails = _tail(np.concatenate([a, -a[both]]), np.concatenate([b, b[both]]))
+    value = tails[: len(a)]
+    value[both] -= tails[len(a) :]
     return value
 
 
 def _tail(a: FloatArray, b: FloatArray) -> FloatArray:
     """E(y²/√2 + y³/6) for y = max(a + bN − √2, 0): how far φ is above the cubic beyond √2, where both have slope 0."""
     z = (math.sqrt(2) - a) / b
-    beyond, density = ndtr(-z), np.exp(z * z / -2) / math.sqrt(2 * math.pi)
-    square = (1 + z * z) * beyond - z * density
-    cube = (2 + z * z) * density - (3 + z * z) * z * beyond
-    return np.asarray(b * b * (square / math.sqrt(2) + b * cube / 6))
+    square = z * z
+    beyond, density = ndtr(-z), np.exp(-0.5 * square)
+    density *= 1 / math.sqrt(2 * math.pi)
+    # E y² = b²((1 + z²)P − zp) and E y³ = b³((2 + z²)p − (3 + z²)zP), P = P(N > z) and p the density there
+    sixth = b / 6
+    beyond *= (1 + square) * math.sqrt(0.5) - (3 + square) * z * sixth
+    density *= (2 + square) * sixth - z * math.sqrt(0.5)
+    beyond += density
+    return np.asarray(beyond * b * b)
 
 
 def _by_quadrature(a: FloatArray, beta: float) -> FloatArray:

@@ -125,6 +125,8 @@ def smooth_sensitivities(
     cap, end = (width, 0.0) if clamp == "data" else (width * (n - 2 * m), width * math.exp(-smoothness * m))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         spread = np.minimum(high.max(axis=1) - low.min(axis=1), cap) if clamp == "output" else np.array([width])
+        if (spread <= end * (n - 2 * m)).all():  # no term exceeds e^{−mt}(b−a)
+            return np.full(len(columns), max(end, _FLOOR * width))
         least = np.maximum(np.minimum(high[:, 0] - low[:, -1], cap), end * (n - 2 * m))
         far = max(float(np.log(spread / least).max()) / smoothness, 0.0)
     depth = math.ceil(far) + 4 if far < m - 3 else m + 1  # NaN where all is equal

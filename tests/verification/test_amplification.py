@@ -245,6 +245,5 @@ def test_what_the_conditional_checks_cannot_see_is_killed(identifier: str, name:
     assert not judge_mutant(replace(found, kind="privacy"), 0, QUICK).killed
     result = judge_mutant(found, 0, QUICK)
     assert result.killed_by == ("amplified claim",)
-    assert result.witness is not None
-    assert replay_witness(result.witness).exceeds
+    assert result.witness is not None  # that it violates when replayed is in test_mutants, as for all mutants
     assert not replay_witness({**result.witness, "mutant": None}).exceeds

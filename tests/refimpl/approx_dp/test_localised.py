@@ -64,6 +64,8 @@ def test_gradients_of_batches_are_those_of_their_records_to_the_last_bit(loss, o
         members = RNG(8).permutation(60)[:12]
         alone = clipped_mean_gradient(loss, np.ascontiguousarray(rows[members]), clip=0.5, domain=ball)
         assert found(w, members).tobytes() == alone(w).tobytes()
+        first = clipped_mean_gradient(loss, rows[12:24], clip=0.5, domain=ball)
+        assert found(w, slice(12, 24)) == pytest.approx(first(w), rel=1e-12, abs=1e-15)
 
 
 def test_rough_records_count_with_gradient_zero_and_penalties_are_not_clipped() -> None:
@@ -98,6 +100,22 @@ def test_the_short_cut_projects_as_the_set_does(domain) -> None:
         project = projection(region)
         for point in 3 * RNG(5).standard_normal((50, 3)):
             assert project(point) == pytest.approx(region.project(point), abs=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
+def test_the_short_cut_onto_a_ball_lands_surely_inside_it(scale) -> None:
+    """Anywhere, and within rounding of the sphere, where the ball's own way is taken; inside a point stays as it is."""
+    rng = RNG(9)
+    ball = Ball(scale * rng.standard_normal(5), scale)
+    project = projection(ball)
+    for size in (0.3, 1 - 1e-8, 1 - 1e-12, 1.0, 1 + 1e-15, 1 + 1e-12, 1 + 1e-8, 2.0, 1e8):
+        for offset in rng.standard_normal((20, 5)):
+            point = ball.center + size * scale * offset / np.linalg.norm(offset)
+            found, plain = project(point), ball.project(point)
+            assert ball.contains(found)
+            assert found == pytest.approx(plain, rel=0, abs=1e-14 * scale)
+            if size < 1 - 1e-10:
+                assert found.tobytes() == point.tobytes()
 
 
 def dykstra(first, second, point, rounds=400):

@@ -399,3 +399,24 @@ def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
 def test_the_dimension_must_be_the_domain_s() -> None:
     with pytest.raises(InputError, match="dimension = 3"):
         ReferenceExtension(Hinge(), Ball(np.zeros(2), 1.0), 3)
+
+
+def test_a_kept_program_answers_as_a_new_one() -> None:
+    """Of equal values one program is kept, of others another; what was asked before changes no bit."""
+    rng = np.random.default_rng(0)
+    reference = ReferenceExtension(Hinge(), Ball(np.zeros(2), 1.0), 2)
+    again = ReferenceExtension(Hinge(), Ball(np.zeros(2), 1.0), 2)
+    others = [
+        ReferenceExtension(Hinge(), Ball(np.ones(2), 1.0), 2),
+        ReferenceExtension(Absolute(), Ball(np.zeros(2), 1.0), 2),
+    ]
+    assert again._program is reference._program
+    assert all(other._program is not reference._program for other in others)
+    for x in rng.standard_normal((3, 2)):
+        record, w = np.append(3 * x, 1.0), 0.3 * x / np.linalg.norm(x)
+        socp._program_of.cache_clear()
+        new = ReferenceExtension(Hinge(), Ball(np.zeros(2), 1.0), 2)
+        assert new._program is not reference._program
+        old, fresh = again.at(record, w, 0.5), new.at(record, w, 0.5)
+        assert (old.value, old.gap) == (fresh.value, fresh.gap)
+        assert old.subgradient.tobytes() == fresh.subgradient.tobytes()
