@@ -247,7 +247,7 @@ def studies(runs: int) -> list[tuple[str, int, int]]:
     larger = ("Laplace", "geometric", "leaky response", "Gaussian, μ", "randomised response, ρ", "same table, μ")
     return [
         *((case, 600, runs) for case in HONEST),
-        *((case, 6000, runs) for case in larger),
+        *((case, 6000, max(CHUNK, runs // 4)) for case in larger),
         *((f"searched: {one.name}", 1000, max(CHUNK, runs // 5)) for one in zoo.correct()),
     ]
 

@@ -291,6 +291,7 @@ def _primitives(n: int, d: int) -> dict[str, Any]:
         parts[:, m + 1 :].partition(n - 2 * m - 2, axis=1)
 
     calls: dict[str, Callable[[], Any]] = {
+        "columns one after another": lambda: np.ascontiguousarray(entries.T),
         "two order statistics": order_statistics,
         "sort": lambda: np.sort(columns, axis=1),
         "ndtr": lambda: ndtr(entries),
