@@ -75,7 +75,7 @@ def test_the_claim_is_one_of_the_values() -> None:
 
 
 def test_stops_early_and_keeps_the_budget() -> None:
-    """A shift of 20 standard deviations is found in two parts of the second block of 40; no shift never stops (chance 1e-6 that it does)."""
+    """A shift of 20 standard deviations is found in the second block of 40; no shift never stops (chance 1e-6 that it does)."""
     apart = source(FunctionRunner(lambda data, rng, size: data + rng.normal(size=size)), ((0.0, 20.0),), 1)
     course = run_sequential(apart, PureDP(1.0), budget=5000, error=0.05)
     assert 40 < course.samples <= 80
