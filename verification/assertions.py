@@ -34,6 +34,14 @@ SHOWN_NUMBERS = 60  # of a data set that a failure prints in full
 Mechanism = Callable[..., Any] | Runner
 
 
+def failed_assertion(failure: Any) -> bool:
+    """Whether pytest may leave our frames out of the traceback: of a failed assertion, not of a mistake of ours."""
+    return failure is None or isinstance(failure.value, AssertionError)
+
+
+__tracebackhide__ = failed_assertion
+
+
 class ClaimRefuted(AssertionError):
     """`result` is the audit's, `witness` the file that `tailproof replay` takes, where one could be written."""
 
@@ -67,7 +75,6 @@ def assert_private(
     its false-alarm budget, unless `false_alarm` states the probability with which this one may call a true claim refuted.  The
     seed follows from the name of the test.  The witness of a refuted claim is written to `folder` (default .tailproof).
     """
-    __tracebackhide__ = True
     stated = checked_claim(claim)
     chosen = _space(stated, pairs, space, records, columns, bounds)
     session = sessions.current()

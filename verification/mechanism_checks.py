@@ -17,7 +17,7 @@ import os
 import sys
 import unittest
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from refimpl.channel import run
 from refimpl.claims import REPLACE_ONE, Claim
 from refimpl.validation import FloatArray, InputError, whole
 from verification import neighbours
-from verification.assertions import Mechanism, assert_private
+from verification.assertions import Mechanism, assert_private, failed_assertion
 from verification.auditing import limits
 from verification.auditing.admissible import Admissible
 from verification.auditing.audit import LEAST_SEARCHED, RECORDS, checked_claim
@@ -40,6 +40,7 @@ from verification.ledger import check_ledger
 from verification.pair_checks import Measurement, run_pair_check
 from verification.subject import Pair, Subject
 
+__tracebackhide__ = failed_assertion  # pytest's traceback of a failure ends at the line of the test
 Check = tuple[str, Callable[[], None]]
 
 BUDGET = 4000  # runs of each audit
@@ -78,25 +79,38 @@ def check_mechanism(
         seed=whole("seed", seed, least=0),
     )
     runner_of(mechanism)  # refuses what cannot be called
-    checks = dict(_checks(case))
+    checks = {name: NamedCheck(name, check) for name, check in _checks(case)}
     expected = dict(expected_failures or {})
     unknown = [name for name in expected if name not in checks]
     if unknown:
         raise InputError(f"expected_failures: there is no check {unknown[0]!r} here; there are {', '.join(checks)}")
     for name, reason in expected.items():
-        checks[name] = functools.partial(_expected_failure, name, checks[name], reason)
+        checks[name] = replace(checks[name], expected_failure=reason)
     return iter(checks.items())
 
 
-def _expected_failure(name: str, check: Callable[[], None], reason: str) -> None:
-    """Strict: it must fail.  Under pytest it is reported as such."""
-    try:
-        check()
-    except AssertionError:
-        if "PYTEST_CURRENT_TEST" in os.environ and "pytest" in sys.modules:
-            sys.modules["pytest"].xfail(reason)
-        return
-    raise AssertionError(f"{name}: was expected to fail ({reason}), and does not")
+@dataclass(frozen=True, eq=False)
+class NamedCheck:
+    """A check that is expected to fail must fail; under pytest it is reported as an expected failure then."""
+
+    name: str
+    check: Callable[[], None]
+    expected_failure: str | None = None
+
+    def __call__(self) -> None:
+        if self.expected_failure is None:
+            self.check()
+            return
+        try:
+            self.check()
+        except AssertionError:
+            if "PYTEST_CURRENT_TEST" in os.environ and "pytest" in sys.modules:
+                sys.modules["pytest"].xfail(self.expected_failure)
+            return
+        raise AssertionError(f"{self.name}: was expected to fail ({self.expected_failure}), and does not")
+
+    def __repr__(self) -> str:
+        return f"<check {self.name!r}>"
 
 
 # --- what is checked --------------------------------------------------------------------------------------------------------
@@ -319,7 +333,6 @@ def families(space: Admissible) -> dict[str, list[Pair]]:
 
 
 def _audit(case: _Case, pairs: list[Pair] | None) -> None:
-    __tracebackhide__ = True
     assert_private(
         case.mechanism,
         case.claim,

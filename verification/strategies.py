@@ -26,6 +26,7 @@ except ImportError as error:  # pragma: no cover  (told in a process of its own)
 
 LARGEST = 1e12  # of numbers without bounds: squares and sums of them are far from overflow
 RECORDS, COLUMNS = (1, 20), (1, 4)
+DENSE = 256  # numbers of a table that are drawn one by one
 
 Range = int | tuple[int, int]
 Strategy = st.SearchStrategy
@@ -50,13 +51,20 @@ def numbers(bounds: tuple[float, float] | None = None) -> Strategy[float]:
     )
 
 
+def _tables(shape: int | tuple[int, int], bounds: tuple[float, float] | None) -> Strategy[FloatArray]:
+    """Every entry by itself, so that each shrinks by itself; of large tables a part, and the others as near to zero as may be."""
+    low, high = (-LARGEST, LARGEST) if bounds is None else bounds
+    fill = st.nothing() if math.prod(np.atleast_1d(shape)) <= DENSE else st.just(min(max(0.0, low), high))
+    return arrays(np.float64, shape, elements=numbers(bounds), fill=fill)
+
+
 @st.composite
 def data_sets(
     draw: st.DrawFn, *, records: Range = RECORDS, columns: Range = COLUMNS, bounds: tuple[float, float] | None = None
 ) -> FloatArray:
     """n × d arrays of numbers; `records` and `columns` are numbers or ranges, both ends included."""
     shape = draw(st.integers(*_range("records", records, 0))), draw(st.integers(*_range("columns", columns, 1)))
-    found: FloatArray = draw(arrays(np.float64, shape, elements=numbers(bounds)))
+    found: FloatArray = draw(_tables(shape, bounds))
     return found
 
 
@@ -74,8 +82,8 @@ def neighbouring(
     `records` counts those of the first data set.
     """
     n, d = draw(st.integers(*_range("records", records, 1))), draw(st.integers(*_range("columns", columns, 1)))
-    others: FloatArray = draw(arrays(np.float64, (n - 1, d), elements=numbers(bounds)))
-    record = arrays(np.float64, d, elements=numbers(bounds))
+    others: FloatArray = draw(_tables((n - 1, d), bounds))
+    record = _tables(d, bounds)
     before: FloatArray = draw(record)
     place = draw(st.integers(0, n - 1))
     first = np.insert(others, place, before, axis=0)
