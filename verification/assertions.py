@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from refimpl.claims import Claim
 from refimpl.validation import InputError, probability
 from verification import sessions
@@ -26,10 +24,10 @@ from verification.auditing.places import place_of
 from verification.auditing.runner import Runner
 from verification.auditing.runs import Pair
 from verification.auditing.search import Spaces
+from verification.auditing.shown import shown_pair
 from verification.auditing.witnesses import witness_of_audit, write_witness
 
 BUDGET = 20_000
-SHOWN_NUMBERS = 60  # of a data set that a failure prints in full
 
 Mechanism = Callable[..., Any] | Runner
 
@@ -142,7 +140,7 @@ def refutation(name: str, result: AuditResult, replay: str) -> str:
         f"claimed    {result.claim}, {result.claim.neighbouring} neighbours",
         f"found      {letter} ≥ {result.lower:.6g} with confidence {result.confidence:.10g}; p-value of the claim "
         f"{result.p_value:.3g}; {result.samples} runs, pairs tried: {result.pairs_tried}",
-        *_shown_pair(result.pair),
+        *shown_pair(result.pair),
         f"region     {result.witness['region']}; {result.witness['correct']} of {result.witness['guesses']} guesses right",
         f"replay     {replay}",
         *(f"note       {incident}" for incident in result.incidents),
@@ -154,39 +152,9 @@ def _no_verdict(name: str, result: AuditResult) -> str:
     lines = [
         f"no verdict on {result.claim} of {name}: it failed after {result.samples} runs",
         *(f"the subject: {incident}" for incident in result.incidents),
-        *_shown_pair(result.pair),
+        *shown_pair(result.pair),
     ]
     return "\n  ".join(lines)
-
-
-def _shown_pair(pair: Pair | None) -> list[str]:
-    """Both sides, and what differs, where they are tables of the same kind."""
-    if pair is None:
-        return []
-    sides = [_table(side) for side in pair]
-    shown = [f"{name}{_shown(side)}" for name, side in zip(("data       ", "neighbour  "), pair, strict=True)]
-    first, second = sides
-    if first is None or second is None or first.shape != second.shape:
-        return shown
-    rows = np.flatnonzero((first != second).reshape(len(first), -1).any(axis=1))
-    return shown + [f"differ in  record {row}: {_shown(first[row])} becomes {_shown(second[row])}" for row in rows[:3]]
-
-
-def _table(data: Any) -> Any:
-    try:
-        values = np.asarray(data, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    return values if values.ndim else None
-
-
-def _shown(data: Any) -> str:
-    values = _table(data)
-    if values is None:
-        return repr(data)[:200]
-    text = np.array2string(values, threshold=SHOWN_NUMBERS, edgeitems=2, separator=", ", max_line_width=10**6)
-    size = f" ({' × '.join(map(str, values.shape))})" if values.size > SHOWN_NUMBERS else ""
-    return " ".join(text.split()) + size
 
 
 # --- how to run it again --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import pytest
 from refimpl.claims import ADD_REMOVE, PureDP
 from refimpl.validation import FloatArray, InputError
 from verification import Admissible, ClaimRefuted, assert_private, replay_audit, sessions
-from verification.assertions import _confidence, _shown
+from verification.assertions import _confidence
+from verification.auditing.shown import shown
 from verification.cli import main
 
 ALARM = 1e-9  # of every audit here, unless it says otherwise: all together stay far below 1e-6
@@ -172,7 +173,7 @@ def test_the_confidence_never_leaves_more_than_the_share() -> None:
 
 
 def test_large_data_are_shown_in_short() -> None:
-    text = _shown(np.zeros((1000, 3)))
+    text = shown(np.zeros((1000, 3)))
     assert len(text) < 120
     assert text.endswith("(1000 × 3)")
-    assert _shown(object()).startswith("<object")
+    assert shown(object()).startswith("<object")

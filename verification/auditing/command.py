@@ -15,6 +15,7 @@ from verification.auditing.audit import RECORDS, SHAPES, AuditResult, audit
 from verification.auditing.places import load
 from verification.auditing.programs import CommandRunner
 from verification.auditing.runs import Pair
+from verification.auditing.shown import shown_pair
 from verification.auditing.witnesses import witness_of_audit, write_witness
 from verification.datafile import read_table
 
@@ -43,19 +44,20 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
     else:
         result = audit(load("mechanism", arguments.mechanism), claim, pairs, **given, time_limit=limit)
     code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
-    return code, result.to_json(), str(result) + _witnessed(arguments, result)
+    lines = [str(result)] + (shown_pair(result.pair) if result.verdict == "violated" else []) + _witnessed(arguments, result)
+    return code, result.to_json(), "\n".join(lines)
 
 
-def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> str:
+def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:
     """Where the witness went, if there is one and it was asked for."""
     if arguments.witness is None or result.verdict != "violated":
-        return ""
+        return []
     place = {"mechanism": arguments.mechanism} if arguments.program is None else {"command": arguments.program}
     witness = witness_of_audit(result, place, budget=arguments.budget)
     if witness is None:
         raise InputError(f"witness = {arguments.witness!r}: holds numbers only, and not that many")
     write_witness(witness, Path(arguments.witness))
-    return f"\nreplay: tailproof replay {shlex.quote(arguments.witness)}"
+    return [f"replay: tailproof replay {shlex.quote(arguments.witness)}"]
 
 
 def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admissible]:
