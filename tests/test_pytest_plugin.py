@@ -145,7 +145,24 @@ def test_f(check):
     assert "mechanism_checks.py:" not in text  # the traceback ends at the user's line
 
 
-def test_a_rerun_draws_the_same_and_workers_share_the_budget(pytester: pytest.Pytester) -> None:
+def test_a_rerun_draws_the_same_and_is_charged_again(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item, nextitem):
+    runtestprotocol(item, nextitem=nextitem, log=False)  # once more before the usual one
+"""
+    )
+    pytester.makepyfile(
+        ONE + "found = []\n\ndef test_one():\n    found.append(audit().seed)\n    assert len(set(found)) == 1\n"
+    )
+    result = pytester.runpytest_inprocess(*QUIET)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["tailproof: 2 audits; chance of a false alarm at most 0.00067 of 0.001"])
+
+
+def test_workers_share_the_budget(pytester: pytest.Pytester) -> None:
     """One worker, three tests; it dies after the first, and its successor gets a share of its own."""
     pytester.makepyfile(
         ONE
@@ -163,7 +180,7 @@ def test_audits(number):
         os._exit(3)
 """
     )
-    result = pytester.runpytest_subprocess("-n", "1", *QUIET[2:])
+    result = pytester.runpytest_subprocess("-n", "1", *QUIET[2:])  # without the first two words
     notes = [json.loads(path.read_text()) for path in sorted(pytester.path.glob("gw*.json"))]
     assert len(notes) == 3
     assert len({seed for _, _, seed in notes}) == 3
