@@ -1,11 +1,13 @@
 """A plugin of pytest: settings of `verification.assert_private`, and one line at the end of a session that had audits.
 
-pytest loads it at every start, wherever Tailproof is installed: so it imports nothing, not even our packages, whose names are
-common words that another project may have for itself.  `verification.sessions` puts the session here once there is an audit.
+pytest loads it at every start, wherever Tailproof is installed: so it imports nothing heavy, and none of our packages, whose
+names are common words that another project may have for itself.  `verification.sessions` puts the session here once there is
+an audit.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -26,7 +28,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     names = ("false_alarm", "seed", "witnesses")
-    SESSIONS.append({name: config.getini(f"tailproof_{name}") for name in names} | {"workers": [], "config": config})
+    settings = {name: config.getini(f"tailproof_{name}") for name in names}
+    SESSIONS.append(settings | {"process": os.getpid(), "workers": [], "config": config})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

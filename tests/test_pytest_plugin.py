@@ -1,6 +1,7 @@
 """The plugin of pytest, in sessions of its own: settings, the line at the end, workers, reruns, and that it costs nothing."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -160,6 +161,32 @@ def pytest_runtest_protocol(item, nextitem):
     result = pytester.runpytest_inprocess(*QUIET)
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["tailproof: 2 audits; chance of a false alarm at most 0.00067 of 0.001"])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_test_in_a_forked_process_has_to_state_its_own(pytester: pytest.Pytester) -> None:
+    """As pytest-forked runs every test; also when no audit came before the fork."""
+    pytester.makepyfile(
+        ONE
+        + """
+import os
+
+def in_a_child(action):
+    child = os.fork()
+    if child == 0:
+        try:
+            action()
+        except ValueError as error:
+            os._exit(3 if "forked" in str(error) else 4)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def test_one():
+    assert in_a_child(audit) == 3
+    assert in_a_child(lambda: audit(false_alarm=1e-6)) == 0
+"""
+    )
+    pytester.runpytest_inprocess(*QUIET).assert_outcomes(passed=1)
 
 
 def test_workers_share_the_budget(pytester: pytest.Pytester) -> None:

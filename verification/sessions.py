@@ -50,7 +50,7 @@ class Session:
     audits: int = 0
     spent: float = 0.0
     stated: float = 0.0
-    process: int = field(default_factory=os.getpid)
+    process: int = field(default_factory=os.getpid)  # whose count this is
     _charged: int = 0
     _numbers: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -120,7 +120,7 @@ def _seed(setting: str) -> int:
     return int(setting or 0)
 
 
-_OUTSIDE: dict[str, Any] = {}  # of pytest: a process is a session
+_OUTSIDE: dict[str, Any] = {"process": os.getpid()}  # of pytest: a process is a session
 
 
 def current() -> Session:
@@ -132,6 +132,7 @@ def current() -> Session:
             false_alarm=_false_alarm(place.get("false_alarm", "")),
             seed=_seed(place.get("seed", "")),
             folder=place.get("witnesses") or FOLDER,
+            process=place["process"],  # which may be the one that this one was forked from
         )
     session: Session = place["session"]
     return session

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,7 +108,7 @@ def test_what_a_call_states_is_not_charged(session: Session) -> None:
 
 
 def test_the_environment_states_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    place: dict[str, str] = {"false_alarm": "0.25", "seed": "3", "witnesses": "here"}
+    place: dict[str, Any] = {"false_alarm": "0.25", "seed": "3", "witnesses": "here", "process": os.getpid()}
     monkeypatch.setattr(sessions, "_OUTSIDE", place)
     monkeypatch.setitem(__import__("sys").modules, "tailproof_pytest", None)
     monkeypatch.delenv(sessions.VARIABLE, raising=False)
