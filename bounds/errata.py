@@ -9,4 +9,5 @@ PAPERS = (p0_errata, p1_errata, p2_errata, p3_errata, p4_errata)
 
 
 def errata() -> tuple[Erratum, ...]:
+    """Every erratum, paper by paper, its gap computed."""
     return tuple(entry for paper in PAPERS for entry in paper.errata())

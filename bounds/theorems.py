@@ -11,10 +11,12 @@ PAPERS = (p0, p1, p2, p3, p4)
 
 
 def theorems() -> tuple[Statement, ...]:
+    """Every statement, paper by paper."""
     return tuple(statement for paper in PAPERS for statement in paper.STATEMENTS)
 
 
 def comparisons() -> tuple[Comparison, ...]:
+    """Every sentence that compares two rates."""
     return tuple(comparison for paper in PAPERS for comparison in paper.COMPARISONS)
 
 
@@ -23,6 +25,7 @@ def choices() -> tuple[Choice, ...]:
 
 
 def theorem(identifier: str) -> Statement:
+    """The statement with this id; `InputError` if there is none."""
     for statement in theorems():
         if statement.id == identifier:
             return statement

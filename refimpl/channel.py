@@ -39,14 +39,17 @@ class Bound:
 
 
 def L1(value: float) -> Bound:
+    """The location moves by at most `value` in the ℓ₁ norm."""
     return Bound(1, float(value))
 
 
 def L2(value: float) -> Bound:
+    """The location moves by at most `value` in the ℓ₂ norm."""
     return Bound(2, float(value))
 
 
 def LInf(value: float) -> Bound:
+    """The location moves by at most `value` in every coordinate."""
     return Bound(math.inf, float(value))
 
 
@@ -131,6 +134,8 @@ def _are_positions(rows: range | IntArray, most: float) -> bool:
 
 @dataclass(frozen=True)
 class Transcript:
+    """Everything that left in one run, in order."""
+
     releases: tuple[Release, ...]
 
     def __iter__(self) -> Iterator[Release]:

@@ -29,7 +29,9 @@ class Neighbouring(StrEnum):
 
 
 REPLACE_ONE = Neighbouring.REPLACE_ONE
+"""Neighbours differ in the value of one record; their size is public."""
 ADD_REMOVE = Neighbouring.ADD_REMOVE
+"""Neighbours differ by one record that only one of them has."""
 
 
 class UnsoundConversion(ValueError):
@@ -101,6 +103,7 @@ class GDP:
 _LEAST = math.nextafter(0.0, 1.0)  # ε = 0 is a true statement that no claim here can make; the next float is true too
 
 Claim = PureDP | ApproxDP | ZCDP | GDP
+"""What is claimed, with the neighbouring relation it speaks of."""
 ClaimT = TypeVar("ClaimT", PureDP, ApproxDP, ZCDP, GDP)
 
 _KINDS: dict[str, tuple[type[Claim], dict[str, str]]] = {

@@ -28,6 +28,8 @@ TOLERANCE = 1e-9  # relative: float rounding of true claims stays far below, rea
 
 @dataclass(frozen=True)
 class Measurement:
+    """What a check of a pair measured; the claim asks for measured ≤ bound."""
+
     measured: float
     bound: float
     detail: str = ""
@@ -250,6 +252,7 @@ PAIR_CHECKS: dict[str, PairCheck] = {
     "closed": check_closed,
     "accuracy": check_accuracy,
 }
+"""The checks of a pair of neighbours, by name: each takes (subject, data, neighbour, seed)."""
 
 
 def compare_or_say_why_not(subject: Subject, pair: Pair, seed: int) -> Comparison | Measurement:

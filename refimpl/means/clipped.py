@@ -19,6 +19,7 @@ from refimpl.validation import FloatArray
 
 
 def clipped_mean(data: ArrayLike, *, clip: float) -> FloatArray:
+    """The mean of the records, each projected on the ball of radius `clip`."""
     clip = validation.positive("clip", clip)
     return clipped_mean_of(validation.records("data", data), clip)  # line 1
 

@@ -22,6 +22,7 @@ __all__ = ["privacy", "sensitivity", "simple_clipping_mean", "worst_neighbours"]
 
 
 def simple_clipping_mean(data: ArrayLike, channel: Channel, *, clip: float, rho: float) -> FloatArray:
+    """The clipped mean plus Gaussian noise."""
     clip = validation.positive("clip", clip)
     rho = validation.positive("rho", rho)
     data = validation.records("data", data)

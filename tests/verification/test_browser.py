@@ -1,33 +1,19 @@
-"""The report's page in a real browser: clicked through without a word on the console or a request to anywhere.
-
-Selenium drives Debian's chromium by the chromium-driver of the same version; it is a quarter of playwright's size, and neither
-downloads a browser.  Where no browser is installed the tests are skipped; in continuous integration (CI=true) that is a failure.
-"""
+"""The report's page in a real browser: clicked through without a word on the console or a request to anywhere."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.browsing import SCHEMES, SCREENS, open_page, opened, silent
 from tests.verification.small_report import small_report
 from verification.page import page
-
-FLAGS = ("headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking")
-FLAGS += ("disable-component-update", "disable-sync")
-FLAGS += ("disable-ipc-flooding-protection",)  # a script may follow many anchors in a second
-SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
-SCHEMES = ("light", "dark")
 
 UNFOLDED = """document.querySelectorAll('details').forEach(one => { one.open = true; });
 return [document.querySelectorAll('details:not([open])').length, document.documentElement.scrollWidth, window.innerWidth];"""
@@ -69,26 +55,10 @@ document.querySelectorAll('body *').forEach(one => {
 return [seen.size, poor];"""
 
 
-def _program(*names: str) -> str | None:
-    return next((found for name in names if (found := shutil.which(name))), None)
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    program, driver = _program("chromium", "chromium-browser", "google-chrome"), _program("chromedriver")
-    if program is None or driver is None:
-        say = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        say("no chromium and chromedriver on this machine")
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for flag in [*FLAGS, f"user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    opened = webdriver.Chrome(options=options, service=Service(driver))
-    opened.get("about:blank")
-    opened.get_log("performance")  # what the browser's own first page asked for
-    yield opened
-    opened.quit()
+    with opened(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -98,28 +68,11 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return file.as_uri()
 
 
-def _open(browser: webdriver.Chrome, address: str, screen: str = "desktop", scheme: str = "light") -> None:
-    width, height = SCREENS[screen]
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": screen == "phone"}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    browser.get(address)
-
-
-def _silent(browser: webdriver.Chrome, address: str) -> None:
-    """Nothing on the console, and nothing asked for but the page itself and what it holds."""
-    assert browser.get_log("browser") == []
-    events: list[dict[str, Any]] = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
-    assert [url for url in asked if not url.startswith(("data:", address))] == []
-    assert any(url.startswith(address) for url in asked)  # the log is not empty for another reason
-
-
 @pytest.mark.parametrize("screen", SCREENS)
 def test_everything_unfolds_fits_the_screen_and_can_be_read(browser: webdriver.Chrome, address: str, screen: str) -> None:
     papers = set()
     for scheme in SCHEMES:
-        _open(browser, address, screen, scheme)
+        open_page(browser, address, screen, scheme)
         folded, width, inner = browser.execute_script(UNFOLDED)
         assert folded == 0
         assert inner == SCREENS[screen][0]
@@ -128,20 +81,20 @@ def test_everything_unfolds_fits_the_screen_and_can_be_read(browser: webdriver.C
         assert looked_at > 8
         assert poor == []
         papers.add(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
-        _silent(browser, address)
+        silent(browser, address)
     assert len(papers) == 2
 
 
 def test_every_anchor_leads_to_its_unfolded_place(browser: webdriver.Chrome, address: str) -> None:
-    _open(browser, address)
+    open_page(browser, address)
     followed, wrong = browser.execute_async_script(FOLLOW_ALL)
     assert followed > 25
     assert wrong == []
-    _silent(browser, address)
+    silent(browser, address)
 
 
 def test_filter_buttons_and_keyboard(browser: webdriver.Chrome, address: str) -> None:
-    _open(browser, address)
+    open_page(browser, address)
     box, shown = browser.find_element(By.ID, "filter"), "#catalogue [data-item]:not([hidden])"
     assert len(browser.find_elements(By.CSS_SELECTOR, shown)) == 2
     box.send_keys("p3.a2 composition")
@@ -162,17 +115,17 @@ def test_filter_buttons_and_keyboard(browser: webdriver.Chrome, address: str) ->
     assert browser.find_elements(By.CSS_SELECTOR, "main details:not([open])") == []
     button.click()
     assert browser.find_elements(By.CSS_SELECTOR, "main details[open]") == []
-    _silent(browser, address)
+    silent(browser, address)
 
 
 def test_without_script_everything_can_be_read(browser: webdriver.Chrome, address: str) -> None:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        _open(browser, address)
+        open_page(browser, address)
         assert not browser.find_element(By.ID, "filter").is_displayed()  # it would do nothing
         entry = browser.find_element(By.ID, "P2.A2")
         entry.find_element(By.TAG_NAME, "summary").click()
         assert entry.find_element(By.TAG_NAME, "table").is_displayed()
-        _silent(browser, address)
+        silent(browser, address)
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
