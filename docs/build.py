@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import tempfile
 from pathlib import Path
@@ -20,14 +21,15 @@ def main() -> int:
     parser.add_argument("--site", type=Path, default=ROOT / "build" / "site", metavar="DIR", help="default: build/site")
     parser.add_argument("--atlas", action="store_true", help="with the atlas of rates, which takes a minute or two")
     arguments = parser.parse_args()
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(arguments.site.resolve()), strict=True)
     with tempfile.TemporaryDirectory() as folder:
-        extra = {}
         if arguments.atlas:
             from verification.bound_checks import draw_atlas
 
-            extra["atlas"] = str(Path(folder) / "atlas.html")
-            draw_atlas(extra["atlas"])
-        build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(arguments.site.resolve()), strict=True, extra=extra))
+            config.extra["atlas"] = str(Path(folder) / "atlas.html")
+            draw_atlas(config.extra["atlas"])
+        build(config)
     return 0
 
 

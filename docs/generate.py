@@ -235,9 +235,24 @@ def public_names() -> str:
             raise ValueError(f"PUBLIC: has no place for {', '.join(sorted(missing))}")
     body = [PUBLIC_HEAD]
     for heading, (package, names) in PUBLIC.items():
-        listed = [f"{package}.{name}" for name in names.split()] or [package]
-        body += [f"## {heading}\n", *(f"::: {name}\n" for name in listed)]
+        listed = [_public(package, name) for name in names.split()] or [f"::: {package}\n"]
+        body += [f"## {heading}\n", *listed]
     return "\n".join(body)
+
+
+def _public(package: str, name: str) -> str:
+    if not (ROOT / package.replace(".", "/") / f"{name}.py").exists():
+        return f"::: {package}.{name}\n"
+    options = {
+        "heading": f"{package}.{name}",
+        "toc_label": name,
+        "skip_local_inventory": True,
+    }  # beside a module of that name
+    return f"::: {package}.{name}.{name}\n    options:\n{_yaml(options)}"
+
+
+def _yaml(options: dict[str, Any]) -> str:
+    return "".join(f"      {key}: {json.dumps(value)}\n" for key, value in options.items())
 
 
 def modules_of_packages() -> dict[str, list[str]]:
@@ -254,9 +269,8 @@ def modules_of_packages() -> dict[str, list[str]]:
 def module_page(name: str, modules: list[str]) -> str:
     body = [f"# {name}\n", PACKAGES.get(name, "") + "\n"]
     for module in modules:
-        options = {"heading_level": 2, "show_root_full_path": True}
+        options: dict[str, Any] = {"heading_level": 2}
         if module.startswith(DATA_ONLY):
             options["members"] = False
-        listed = "".join(f"      {key}: {json.dumps(value)}\n" for key, value in options.items())
-        body.append(f"::: {module}\n    options:\n{listed}")
+        body.append(f"::: {module}\n    options:\n{_yaml(options)}")
     return "\n".join(body)

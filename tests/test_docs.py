@@ -154,8 +154,9 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) 
 
 @pytest.mark.parametrize("package", ["refimpl", "refimpl.pure_dp", "bounds", "verification"])
 def test_every_public_name_is_documented(site: Path, pages: dict[Path, Links], package: str) -> None:
-    names = import_module(package).__all__
-    assert {f"{package}.{name}" for name in names} <= pages[site / "reference" / "python.html"].ids
+    there = pages[site / "reference" / "python.html"].ids
+    missing = {name for name in import_module(package).__all__ if f"{package}.{name}" not in there}
+    assert {name for name in missing if f"{package}.{name}.{name}" not in there} == set()  # beside a module of that name
 
 
 def test_every_command_statement_and_erratum_is_there(site: Path, pages: dict[Path, Links]) -> None:
