@@ -101,7 +101,7 @@ undecided. `python -m verification.cli` is the same as `tailproof`. The texts be
 
 
 def command_line() -> str:
-    with patch.dict(os.environ, {"COLUMNS": "100", "NO_COLOR": "1"}):  # argparse asks the terminal for both
+    with patch.dict(os.environ, {"COLUMNS": "86", "NO_COLOR": "1"}):  # argparse asks the terminal for both
         texts = {name: sub.format_help() for name, sub in subcommands().items()}
     sections = [f"## tailproof {name}\n\n```text\n{words}```\n" for name, words in texts.items()]
     return "\n".join([COMMANDS_HEAD, *sections])
@@ -259,8 +259,8 @@ def modules_of_packages() -> dict[str, list[str]]:
     """The modules of each package and subpackage, which are one page."""
     pages: dict[str, list[str]] = {}
     for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
+        files = [path.relative_to(ROOT).with_suffix("").parts for path in (ROOT / package).rglob("*.py")]
+        for parts in sorted(files, key=lambda parts: (parts[:-1], parts[-1])):  # a package before its subpackages
             if parts[-1] != "__init__":
                 pages.setdefault(".".join(parts[:-1]), []).append(".".join(parts))
     return pages

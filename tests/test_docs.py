@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -109,41 +108,37 @@ class Links(HTMLParser):
             self.loaded.append(found[LOADED[tag]])
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built with every warning an error: references that are not resolved, dead links, pages that are left out."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "docs/build.py", "--site", str(folder)]
+def test_the_site(tmp_path: Path) -> None:
+    """Built with every warning an error: references that are not resolved, dead links, pages that are left out.  One test, so that
+    it is built once; the browser comes last, and where there is none the test is skipped there."""
+    site = tmp_path / "site"
+    command = [sys.executable, "docs/build.py", "--site", str(site)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.fixture(scope="module")
-def pages(site: Path) -> dict[Path, Links]:
-    return {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html") if path.name != "404.html"}
-
-
-def test_every_link_leads_somewhere(pages: dict[Path, Links]) -> None:
+    pages = {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html") if path.name != "404.html"}
     assert len(pages) > 30
-    wrong, followed = [], 0
-    for path, page in pages.items():
-        for link in page.links:
-            url = urlsplit(link)
-            target = (path.parent / unquote(url.path)).resolve() if url.path else path
-            followed += 1
-            if (
-                url.scheme
-                or url.netloc
-                or target not in pages
-                or (url.fragment and unquote(url.fragment) not in pages[target].ids)
-            ):
-                wrong.append(f"{path.name}: {link}")
-    assert wrong == []
-    assert followed > 3000
+    every_link_leads_somewhere(pages)
+    nothing_is_loaded_from_elsewhere(site, pages)
+    all_is_documented(site / "reference", pages)
+    with opened(tmp_path / "profile") as browser:
+        for screen in SCREENS:
+            pages_fit_and_fetch_nothing(browser, site, screen)
+        the_search_works_from_a_folder(browser, site)
 
 
-def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) -> None:
+def every_link_leads_somewhere(pages: dict[Path, Links]) -> None:
+    links = [(path, urlsplit(link)) for path, page in pages.items() for link in page.links]
+    assert len(links) > 3000
+    for path, url in links:
+        target = (path.parent / unquote(url.path)).resolve() if url.path else path
+        assert not url.scheme + url.netloc, f"{path.name}: {url.geturl()} is elsewhere, where no test can look"
+        assert target in pages, f"{path.name}: {url.geturl()} is not there"
+        assert not url.fragment or unquote(url.fragment) in pages[target].ids, (
+            f"{path.name}: {url.geturl()} has no such place"
+        )
+
+
+def nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) -> None:
     loaded = [(path, name) for path, page in pages.items() for name in page.loaded]
     assert loaded
     for path, name in loaded:
@@ -152,42 +147,32 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) 
         assert re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("package", ["refimpl", "refimpl.pure_dp", "bounds", "verification"])
-def test_every_public_name_is_documented(site: Path, pages: dict[Path, Links], package: str) -> None:
-    there = pages[site / "reference" / "python.html"].ids
-    missing = {name for name in import_module(package).__all__ if f"{package}.{name}" not in there}
-    assert {name for name in missing if f"{package}.{name}.{name}" not in there} == set()  # beside a module of that name
-
-
-def test_every_command_statement_and_erratum_is_there(site: Path, pages: dict[Path, Links]) -> None:
-    reference = site / "reference"
+def all_is_documented(reference: Path, pages: dict[Path, Links]) -> None:
+    """Public names, commands, statements and errata."""
+    there = pages[reference / "python.html"].ids
+    for package in ("refimpl", "refimpl.pure_dp", "bounds", "verification"):
+        missing = {name for name in import_module(package).__all__ if f"{package}.{name}" not in there}
+        assert {name for name in missing if f"{package}.{name}.{name}" not in there} == set()  # beside a module of that name
     commands = next(a.choices for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
     assert {f"tailproof-{name}" for name in commands} <= pages[reference / "command-line.html"].ids
     assert {statement.id for statement in theorems()} <= pages[reference / "atlas.html"].ids
     assert {erratum.id for erratum in errata()} <= pages[reference / "errata.html"].ids
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    with opened(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-def test_pages_in_a_browser_fit_and_fetch_nothing(browser: webdriver.Chrome, site: Path, screen: str) -> None:
+def pages_fit_and_fetch_nothing(browser: webdriver.Chrome, site: Path, screen: str) -> None:
     papers = set()
     for scheme in SCHEMES:
         for name in ("index", "tutorials/theorem", "reference/command-line", "reference/atlas", "reference/python"):
             open_page(browser, (site / f"{name}.html").as_uri(), screen, scheme)
-            assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), name
+            width, inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+            assert width <= inner, f"{name} scrolls sideways on a {screen}"
             papers.add(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
             silent(browser, site.as_uri())
-    assert len(papers) == 2
+    assert len(papers) == 2  # light and dark, as the system has it
 
 
-def test_the_search_works_from_a_folder(browser: webdriver.Chrome, site: Path) -> None:
+def the_search_works_from_a_folder(browser: webdriver.Chrome, site: Path) -> None:
     open_page(browser, (site / "index.html").as_uri() + "?q=binomial")
-    WebDriverWait(browser, 20).until(
-        lambda _: browser.execute_script("return document.querySelectorAll('.md-search-result__item').length") > 0
-    )
+    count = "return document.querySelectorAll('.md-search-result__item').length"
+    WebDriverWait(browser, 20).until(lambda _: browser.execute_script(count) > 0)
     silent(browser, site.as_uri())
