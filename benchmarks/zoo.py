@@ -63,6 +63,8 @@ def reason(one: Specimen) -> str:
         return one.why
     truth, pair = one.planned
     needed = plan(one.claim, truth, confidence=CONFIDENCE, pair=pair)
+    if needed.samples <= BUDGETS[-1]:  # that is no reason
+        return one.why
     return f"takes {needed.samples:.2g} runs, says the planner ({truth}, {pair} pair)"
 
 

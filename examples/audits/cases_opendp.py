@@ -105,6 +105,6 @@ def cases() -> list[Case]:
         ("make_count", "a record added", PureDP(1.0), noisy_count, ([1] * 4, [1] * 5), "four records, or five"),
     ]
     return [
-        Case("opendp", subject, setting, claim, by_runs(running(make), pair, budget=20000), witness)
+        Case("opendp", subject, setting, claim, by_runs(running(make), pair, budget=10000), witness)
         for subject, setting, claim, make, pair, witness in rows
     ]

@@ -48,6 +48,7 @@ class Case:
     script: str = ""
     note: str = ""
     exceeded: str = "violated"
+    stated: str = ""  # instead of the claim, where a table shows it
 
     @property
     def key(self) -> str:

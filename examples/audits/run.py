@@ -4,6 +4,7 @@
     python examples/audits/run.py                       what is kept in results.json is not run again
     python examples/audits/run.py --only KMeans         cases whose name contains the text
     python examples/audits/run.py --table               print the kept results as a table, run nothing
+    python examples/audits/run.py --readme              write that table into README.md, run nothing
 
 Results are kept with the versions of the libraries, after every case.  Exit 0 when all cases ended and every violation names a
 script that reproduces it, 1 otherwise.
@@ -28,6 +29,7 @@ from tqdm import tqdm
 
 FOLDER = Path(__file__).parent
 LIBRARIES = ("diffprivlib", "opendp", "dp-accounting", "scikit-learn", "numpy", "scipy")
+MARK = "<!-- table -->"
 Result = dict[str, Any]
 
 
@@ -52,7 +54,7 @@ def result_of(case: Case) -> Result:
         "library": case.library,
         "subject": case.subject,
         "setting": case.setting,
-        "claim": str(case.claim),
+        "claim": case.stated or str(case.claim),
         "verdict": outcome.verdict,
         "found": outcome.found if math.isfinite(outcome.found) else "infinite",
         "how": outcome.how,
@@ -104,7 +106,7 @@ def table(results: list[Result]) -> str:
 def summary(results: list[Result]) -> str:
     verdicts = sorted({one["verdict"] for one in results})
     counts = [f"{sum(one['verdict'] == verdict for one in results)} {verdict}" for verdict in verdicts]
-    return f"{len(results)} cases: " + ", ".join(counts)
+    return f"{len(results)} cases: {', '.join(counts)}"
 
 
 def main() -> int:
@@ -112,13 +114,20 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases whose name contains this text")
     parser.add_argument("--results", type=Path, default=FOLDER / "results.json", help="read first, and written")
     parser.add_argument("--table", action="store_true", help="print what is kept, run nothing")
+    parser.add_argument("--readme", action="store_true", help="write what is kept into README.md, run nothing")
     arguments = parser.parse_args()
     cases = [case for case in all_cases() if arguments.only in case.key]
     if not cases:
         parser.error(f"--only {arguments.only!r}: no case has this in its name")
-    kept = run_all([] if arguments.table else cases, arguments.results)
+    kept = run_all([] if arguments.table or arguments.readme else cases, arguments.results)
     chosen = [kept["results"][case.key] for case in cases if case.key in kept["results"]]
-    print(table(chosen), summary(chosen), f"versions: {kept['versions']}", sep="\n\n")
+    page = "\n\n".join(
+        [table(chosen), summary(chosen) + ".", "Versions: " + ", ".join(map(" ".join, kept["versions"].items()))]
+    )
+    print(page)
+    if arguments.readme:
+        path = FOLDER / "README.md"
+        path.write_text(path.read_text().partition(MARK)[0] + f"{MARK}\n\n{page}\n")
     missing = unexplained(chosen)
     for one in missing:
         print(f"no script reproduces: {one}", file=sys.stderr)
