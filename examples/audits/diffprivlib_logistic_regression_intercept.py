@@ -5,8 +5,8 @@ Data: ten records with labels 0, 1, 0, … and one feature; x = 0, or for the la
 Cause: objective perturbation needs an objective that is 1/C-strongly convex in all coordinates; the regularisation leaves out the
 intercept b.  Where b is large the other records have hardly any second derivative, and the one record all of it.  (Where ε is
 small the Vector mechanism adds regularisation of its own; there ‖x‖ for ‖x‖² is what is wrong.)
-Measured: (1) the exact loss where w·data_norm + b is −1, 0 or 1: the density of the minimiser is p(‖noise‖) × determinant of the
-second derivative, p ∝ exp(−‖noise‖/scale); the ratio grows with b beyond every bound where no regularisation is added.
+Measured: (1) the exact loss at |b| ≤ 8 (which the solver's tolerance resolves), |w·data_norm + b| ≤ 1: the minimiser has density
+p(‖noise‖) × determinant of the second derivative; where no regularisation is added the ratio grows with |b| beyond every bound.
 (2) for data_norm = 1, ε = 1: how often |w + b| < 2 and |b| > 3, with Clopper–Pearson limits.
 Usage: python diffprivlib_logistic_regression_intercept.py [runs of each side; 6000 take minutes]
 """
@@ -22,7 +22,7 @@ from scipy.stats import beta
 
 warnings.filterwarnings("ignore")
 CONFIDENCE, LABELS, LAST = 0.999, np.arange(10) % 2, np.eye(10)[9]
-SETTINGS = (0.1, 1), (0.1, 5), (1, 1), (1, 5), (10, 0.1), (10, 1), (10, 5), (100, 0.1), (100, 1), (100, 5)
+SETTINGS = (0.1, 1), (1, 1), (1, 5), (10, 0.1), (10, 1), (100, 0.1), (100, 1), (100, 5)
 
 
 def log_density(x: np.ndarray, w: float, b: float, norm: float, epsilon: float) -> float:
@@ -43,7 +43,7 @@ def event(x: np.ndarray, seed: int) -> bool:
 
 def main(runs: int) -> None:
     for norm, eps in SETTINGS:
-        at = [((m - b) / norm, b, norm, eps) for b in (20.0, -20.0, 4.0, 0.0) for m in (-1, 0, 1)]
+        at = [((m - b) / norm, b, norm, eps) for b in (8.0, -8.0, 4.0, 0.0) for m in (-1, 0, 1)]
         found = max(log_density(norm * LAST, *point) - log_density(0 * LAST, *point) for point in at)
         print(f"data_norm = {norm}: exact loss {found:.3f}, claimed {eps:g}; verdict:", "violated" * (found > eps))
     if runs:
