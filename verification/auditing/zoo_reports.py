@@ -228,7 +228,7 @@ GROWING = Admissible(2, 1, 0.0, 1.0, ADD_REMOVE)
 HALF_BATCH = math.log1p(math.expm1(1.0) / 2)  # ε of a batch of half of the records
 WARNER = 0.75  # the truth in three of four cases
 TOGETHER = "shows where all five outputs agree; no score adds up what each of them tells"
-RARE = "one output in a thousand tells it; the predictor settles for common ones"
+RARE = "one output in a thousand tells it: too few among the runs that are learned from"
 BITS_UNREAD = "the outputs differ in their last bits, which no score reads: see the next row"
 
 
