@@ -17,6 +17,7 @@ from verification.auditing.audit import RECORDS, SHAPES, audit
 from verification.auditing.programs import CommandRunner
 from verification.auditing.runs import Pair
 from verification.datafile import read_table
+from verification.vectors.reader import Malformed, strict_json
 
 NO_LIMIT = 1e7  # seconds
 
@@ -38,12 +39,27 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
         "seed": arguments.seed,
     }
     if arguments.program is not None:
-        with CommandRunner(arguments.program, time_limit=limit or NO_LIMIT) as runner:
+        parameters = None if arguments.parameters is None else _object("parameters", arguments.parameters)
+        with CommandRunner(
+            arguments.program, time_limit=limit or NO_LIMIT, batch=arguments.batch, parameters=parameters
+        ) as runner:
             result = audit(runner, claim, pairs, **given)
     else:
+        if arguments.parameters is not None:
+            raise InputError("parameters: are for --command only")
         result = audit(load("mechanism", arguments.mechanism), claim, pairs, **given, time_limit=limit)
     code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
     return code, result.to_json(), str(result)
+
+
+def _object(name: str, text: str) -> dict[str, Any]:
+    try:
+        value = strict_json(text)
+    except Malformed as error:
+        raise InputError(f"{name} = {text!r}: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f'{name} = {text!r}: must be a JSON object, such as {{"clip": 1}}')
+    return value
 
 
 def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admissible]:
