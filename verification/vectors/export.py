@@ -82,7 +82,7 @@ def _tests_of(identifier: str, recorded: histories.Recorded) -> Iterator[dict[st
             yield {
                 "id": f"transcript/{history.name}/{part.name}",
                 "comment": part.comment,
-                "flags": sorted(part.flags),
+                "flags": sorted(histories.flags(part, answer)),
                 "inputs": inputs,
                 "expected": rounded({column: answer[column] for column in part.columns}),
                 "tolerance": histories.tolerance(identifier, part, answer, replayed),

@@ -33,7 +33,7 @@ CERTIFIED = ("P0.R3", "P4.A1", "P4.A2", "P4.A4", "P4.S1")
 Flags = tuple[str, ...]
 _NOISE: Flags = ("UNDERSCALED_NOISE", "INFLATED_NOISE", "SIGMA_VS_VARIANCE", "DROPPED_COMPOSITION", "WRONG_CONSTANT")
 _QUERY: Flags = ("WRONG_QUERY", "OVERLAPPING_BATCHES", "DATA_DEPENDENT_PARTITION", "UNSHUFFLED", "REUSED_NOISE")
-_COURSE: Flags = ("OVERLAPPING_BATCHES", "DATA_DEPENDENT_PARTITION", "UNSHUFFLED")
+_COURSE: Flags = ("WRONG_QUERY", "OVERLAPPING_BATCHES", "DATA_DEPENDENT_PARTITION", "UNSHUFFLED")
 _OUTPUT: Flags = ("REUSED_NOISE", "EXACT_VALUE_LEAKED", "WRONG_QUERY", "DATA_DEPENDENT_PARAMETER")
 
 CLOSE = {"absolute": 1e-10, "relative": 1e-9}
@@ -172,6 +172,16 @@ def _with_accuracy(parts: tuple[Part, ...], identifier: str) -> tuple[Part, ...]
         replace(part, flags=(*part.flags, "UNCERTIFIED_ACCURACY")) if identifier in seen.get(part.name, ()) else part
         for part in parts
     )
+
+
+def flags(part: Part, answer: dict[str, Any]) -> Flags:
+    """Those of the part's bugs that this run could have: without batches none overlap, without hidden draws none is left out."""
+    absent = (
+        set() if any(rows is not None for rows in answer["rows"]) else {"OVERLAPPING_BATCHES", "DATA_DEPENDENT_PARTITION"}
+    )
+    if not any(law in ("UniformPermutation", "UniformSubset") for law in answer["laws"]):
+        absent.add("UNSHUFFLED")
+    return tuple(flag for flag in part.flags if flag not in absent)
 
 
 def tolerance(identifier: str, part: Part, answer: dict[str, Any], inputs: dict[str, Any]) -> dict[str, float]:

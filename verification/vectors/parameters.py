@@ -12,8 +12,9 @@ from refimpl.approx_dp.approximation import Stage
 from refimpl.approx_dp.framework import Fixed
 from refimpl.approx_dp.iterated_accelerated import Part
 from refimpl.approx_dp.localised import Phase
+from refimpl.approx_dp.median_descent import Parameters as MeanParameters
+from refimpl.approx_dp.sparse import Parameters as SparseParameters
 from refimpl.claims import GDP, ZCDP, ApproxDP, PureDP, claim_from_json, claim_to_json
-from refimpl.domains import Ball
 from refimpl.losses import Quadratic
 from refimpl.means.median_of_means import truncated_median_of_means
 from refimpl.means.simple_clipping import simple_clipping_mean
@@ -28,12 +29,13 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
 }
 
 
+_PLAIN = (Phase, Stage, Part, PopulationPhase, Plan, ObjectivePlan, MeanParameters, SparseParameters)
+
+
 def to_json(value: Any) -> Any:
     """Objects become objects of their fields; a quadratic loss its matrix, an estimator its name and parameters."""
     if isinstance(value, Quadratic):
         return {"quadratic": value.matrix.tolist()}
-    if isinstance(value, Ball):
-        return {"ball": {"center": value.center.tolist(), "radius": value.radius}}
     if isinstance(value, Fixed):
         return {"function": value.function.__name__, "parameters": to_json(value.parameters)}
     if isinstance(value, PureDP | ApproxDP | ZCDP | GDP):
@@ -41,6 +43,8 @@ def to_json(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if is_dataclass(value) and not isinstance(value, type):
+        if not isinstance(value, _PLAIN):
+            raise TypeError(f"a {type(value).__name__} has no plain form; give it one here")
         return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
         return {name: to_json(part) for name, part in value.items()}
@@ -57,12 +61,6 @@ def from_json(parameters: dict[str, Any]) -> dict[str, Any]:
 def loss_from_json(value: Any) -> Any:
     """A name, or {"quadratic": matrix}."""
     return Quadratic(np.array(value["quadratic"])) if isinstance(value, dict) else value
-
-
-def domain_from_json(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Ball(np.array(value["ball"]["center"]), value["ball"]["radius"])
-    return value
 
 
 def _phases(value: Any) -> tuple[Phase, ...]:
@@ -89,8 +87,6 @@ def _estimator(value: Any) -> Fixed | str:
 
 _READ: dict[str, Callable[[Any], Any]] = {
     "loss": loss_from_json,
-    "domain": domain_from_json,
-    "start": np.array,
     "phases": _phases,
     "stages": lambda value: tuple(Stage(s["size"], s["radius"], _phases(s["phases"])) for s in value),
     "parts": lambda value: tuple(Part(**part) for part in value),

@@ -196,7 +196,6 @@ _BY_TYPE: dict[tuple[str, ...], Schema] = {
         "sampler",
         "amplification",
     ): TEXT,
-    ("start",): NUMBERS,
 }
 PARAMETERS = _object(
     {
