@@ -41,12 +41,14 @@ def main(only: list[str]) -> int:
             continue
         found = report(of_algorithm(documents, mutant.algorithm), mutant)
         wanted = bug_class(mutant)
+        shares = {name: wrong / total for name, (wrong, total) in found.flagged.items()}
         rows.append(
             {
                 "algorithm": mutant.algorithm,
                 "mutant": mutant.name,
                 "bug_class": wanted,
                 "named": wanted in found.bug_classes,
+                "first_named": wanted in shares and shares[wanted] == max(shares.values()),
                 "bug_classes": found.bug_classes,
                 "failures": len(found.failures),
                 "first": found.failures[0].id if found.failures else None,
@@ -59,7 +61,9 @@ def main(only: list[str]) -> int:
     by_class = Counter(row["bug_class"] for row in rows)
     print(f"refimpl: {sum(honest.passed.values())} tests passed, {len(honest.failures)} failed")
     named = median(len(row["bug_classes"]) for row in rows)
+    first = sum(row["first_named"] for row in rows)
     print(f"{len(rows)} mutants, {len(missed)} not named; a mutant's failures name {named:g} classes in the median")
+    print(f"the mutant's own class has the largest share of failed tests, perhaps with others, for {first}")
     print(", ".join(f"{name} {count}" for name, count in by_class.most_common()))
     if not only:
         lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows)

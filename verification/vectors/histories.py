@@ -175,12 +175,14 @@ def _with_accuracy(parts: tuple[Part, ...], identifier: str) -> tuple[Part, ...]
 
 
 def flags(part: Part, answer: dict[str, Any]) -> Flags:
-    """Those of the part's bugs that this run could have: without batches none overlap, without hidden draws none is left out."""
-    absent = (
-        set() if any(rows is not None for rows in answer["rows"]) else {"OVERLAPPING_BATCHES", "DATA_DEPENDENT_PARTITION"}
-    )
-    if not any(law in ("UniformPermutation", "UniformSubset") for law in answer["laws"]):
+    """Those of the part's bugs that this run could have; none where nothing is there to compare."""
+    absent: set[str] = set()
+    if all(rows is None for rows in answer["rows"]):  # without batches none overlap
+        absent |= {"OVERLAPPING_BATCHES", "DATA_DEPENDENT_PARTITION"}
+    if not {"UniformPermutation", "UniformSubset"} & set(answer["laws"]):  # without hidden draws none is left out
         absent.add("UNSHUFFLED")
+    if set(answer["laws"]) == {"Point"}:  # a helper without noise
+        absent |= {*_NOISE, "REUSED_NOISE", "EXACT_VALUE_LEAKED"}
     return tuple(flag for flag in part.flags if flag not in absent)
 
 

@@ -366,16 +366,24 @@ class Failure:
 
 @dataclass
 class Report:
-    """By kind: how many tests passed, failed and are unsupported; and the failures."""
+    """By kind: how many tests passed, failed and are unsupported.  The failures.  By bug class: how many failed, of how many."""
 
     passed: dict[str, int] = field(default_factory=dict)
     failed: dict[str, int] = field(default_factory=dict)
     unsupported: dict[str, int] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
+    flagged: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def bug_classes(self) -> list[str]:
-        return sorted({name for failure in self.failures for name in failure.bug_classes})
+        """Those whose tests failed; first the ones of which the largest share did."""
+        found = {name for failure in self.failures for name in failure.bug_classes}
+        return sorted(found, key=lambda name: (-self.flagged[name][0] / self.flagged[name][1], name))
+
+    def count(self, flags: Sequence[str], failed: bool) -> None:
+        for name in flags:
+            wrong, total = self.flagged.get(name, (0, 0))
+            self.flagged[name] = (wrong + failed, total + 1)
 
     def to_json(self) -> dict[str, Any]:
         names = sorted({*self.passed, *self.failed, *self.unsupported})
@@ -385,6 +393,7 @@ class Report:
             "verdict": "failed" if self.failures else "passed" if self.passed else "unsupported",
             "kinds": kinds,
             "bug_classes": self.bug_classes,
+            "flagged": {name: {"failed": self.flagged[name][0], "of": self.flagged[name][1]} for name in self.bug_classes},
             "failures": [vars(failure) for failure in self.failures],
         }
 
@@ -398,6 +407,9 @@ class Report:
             lines.append(f"       {failure.comment}  May be: {', '.join(failure.bug_classes)}")
         if len(self.failures) > 20:
             lines.append(f"… and {len(self.failures) - 20} more failures")
+        if self.failures:
+            shares = [f"{name} {self.flagged[name][0]} of {self.flagged[name][1]}" for name in self.bug_classes]
+            lines.append(f"Bug classes, by the share of their tests that failed: {', '.join(shares)}")
         if self.unsupported:
             lines.append("Unsupported tests were not checked.")
         return "\n".join(lines)
@@ -448,6 +460,7 @@ def _judge(kind: str, test: dict[str, Any], reply: dict[str, Any], report: Repor
         found = f'protocol: the reply has none of "outputs", "unsupported" and "error": {_shown(reply)}'
     else:
         found = difference(test["expected"], reply["outputs"], test["tolerance"])
+    report.count(test["flags"], found is not None)
     if found is None:
         report.passed[kind] = report.passed.get(kind, 0) + 1
     else:

@@ -44,7 +44,7 @@ def test_refimpl_passes_all_vectors_over_the_pipe() -> None:
     found = reader.check_command(reader.load(SHIPPED), SUBJECT, time_limit=120)
     assert found.failures == []
     assert found.unsupported == {}
-    assert sum(found.passed.values()) == 973
+    assert sum(found.passed.values()) == sum(len(document["tests"]) for document in reader.load(SHIPPED))
 
 
 def test_a_mutant_fails_over_the_pipe() -> None:
