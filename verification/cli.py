@@ -498,7 +498,10 @@ def parser() -> argparse.ArgumentParser:
         "mechanism", metavar="MODULE:FUNCTION", nargs="?", help="f(data, rng) -> number or array, or f(data, rng, size)"
     )
     audit.add_argument(
-        "--command", dest="program", metavar="PROGRAM", help="instead: a program in any language that answers JSON lines"
+        "--command",
+        dest="program",
+        metavar="PROGRAM",
+        help="instead: a program in any language that answers JSON lines (docs/protocol.md)",
     )
     audit.add_argument(
         "--claim", required=True, metavar="CLAIM", help="pure(eps=1), approx(eps=1,delta=1e-5), zcdp(rho=.1) or gdp(mu=1)"

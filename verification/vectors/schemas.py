@@ -95,7 +95,7 @@ _PROOF: Schema = _any(
         pieces=_list(
             _any(
                 _object(at=_QUOTIENT, then={"$ref": "#/$defs/proof"}),
-                _object({"from": _or_null(_QUOTIENT)}, to=_or_null(_QUOTIENT), then={"$ref": "#/$defs/proof"}),
+                _object(**{"from": _or_null(_QUOTIENT)}, to=_or_null(_QUOTIENT), then={"$ref": "#/$defs/proof"}),
             )
         )
     ),
@@ -282,7 +282,7 @@ KINDS: dict[str, tuple[Schema, Schema]] = {
     "calibration": (_object(_CALIBRATED, rule=TEXT), _object(value=POSITIVE)),
     "conversion": (
         _object(
-            {"from": CLAIM},
+            **{"from": CLAIM},
             to=_one("pure", "approx", "zcdp", "gdp", "replace-one", "add-remove"),
             delta=_or_null(POSITIVE),
         ),
@@ -307,9 +307,6 @@ KINDS: dict[str, tuple[Schema, Schema]] = {
 def schema_of(kind: str) -> Schema:
     """The schema of a whole file of this kind."""
     inputs, expected = KINDS[kind]
-    for name in ("from",):  # words of Python cannot be keywords above
-        if name in inputs["properties"] and name not in inputs["required"]:
-            inputs = {**inputs, "required": [name, *inputs["required"]]}
     names = list(BUG_CLASSES)
     bug = _object(description=TEXT, effect=TEXT)
     limit: Schema = {"type": "number", "minimum": 0}
