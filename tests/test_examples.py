@@ -95,11 +95,17 @@ def test_half_the_noise_is_named(request: pytest.FixtureRequest) -> None:
     assert "UNDERSCALED_NOISE" in found.bug_classes
 
 
-def test_parameters_reach_the_program(compiled: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parameters_reach_the_program_and_its_witness(
+    compiled: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Noise for ρ = 8 against a claim of 0.5: eight times the claimed budget and more."""
     program = ["audit", "--command", compiled, *CLAIM, "--budget", "4000", "--batch", "100", "--sequential", "--json", "-"]
-    assert main([*program, "--parameters", '{"clip": 1, "rho": 8}']) == 1
+    witness = tmp_path / "witness.json"
+    assert main([*program, "--parameters", '{"clip": 1, "rho": 8}', "--witness", str(witness)]) == 1
     assert json.loads(capsys.readouterr().out)["verdict"] == "violated"
+    assert json.loads(witness.read_text())["parameters"] == {"clip": 1, "rho": 8}
+    assert main(["replay", str(witness)]) == 1
+    assert "still violates" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -117,14 +117,14 @@ def do_report(arguments: argparse.Namespace) -> int:
 
 def do_replay(arguments: argparse.Namespace) -> int:
     from refimpl.validation import InputError
+    from verification.auditing.witnesses import read_witness, replayed
     from verification.witness import replay_witness
 
-    try:
-        witness = json.loads(Path(arguments.witness).read_text())
-    except (OSError, json.JSONDecodeError) as error:
-        raise InputError(f"witness = {arguments.witness!r}: not a readable JSON file ({error})") from None
-    if not isinstance(witness, dict) or witness.get("tailproof") != "witness":
-        raise InputError(f"witness = {arguments.witness!r}: is not a witness written by tailproof")
+    witness = read_witness(Path(arguments.witness))
+    if witness.get("check") == "audit":
+        code, value, text = replayed(witness)
+        emit(arguments, value, text)
+        return code
     try:
         measured = replay_witness(witness)
     except (KeyError, TypeError, IndexError) as error:
@@ -402,7 +402,9 @@ def parser() -> argparse.ArgumentParser:
         "replay",
         do_replay,
         "run a finding's counterexample again; exit 1 when it still violates",
-        "tailproof replay report/witnesses/P2.A2-noise-halved.json",
+        "tailproof replay report/witnesses/P2.A2-noise-halved.json\n\n"
+        "The witness of an audit names a function or a program: it is imported or run, on the witness's pair, with fresh coins.\n"
+        "Exit 2 when it failed before a verdict was reached.",
     )
     replay.add_argument("witness", metavar="WITNESS.json")
     command(
@@ -520,6 +522,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="for one run, or one batch if vectorised (default 60), in a process of its own; 0: in this process, no limit",
     )
+    audit.add_argument("--witness", metavar="FILE", help="when the claim is violated, write what `tailproof replay` needs")
     audit.add_argument("--budget", type=int, default=100_000, metavar="N", help="runs, both sides together (default 100000)")
     audit.add_argument("--confidence", type=float, default=0.999, help="of the verdict and of the bound (default 0.999)")
     audit.add_argument("--sequential", action="store_true", help="stop as soon as the claim is refuted")
