@@ -18,6 +18,7 @@ from verification.auditing.runs import Pair
 from verification.auditing.shown import shown_pair
 from verification.auditing.witnesses import witness_of_audit, write_witness
 from verification.datafile import read_table
+from verification.vectors.reader import Malformed, strict_json
 
 NO_LIMIT = 1e7  # seconds
 
@@ -39,9 +40,14 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
         "seed": arguments.seed,
     }
     if arguments.program is not None:
-        with CommandRunner(arguments.program, time_limit=limit or NO_LIMIT) as runner:
+        parameters = _public(arguments)
+        with CommandRunner(
+            arguments.program, time_limit=limit or NO_LIMIT, batch=arguments.batch, parameters=parameters
+        ) as runner:
             result = audit(runner, claim, pairs, **given)
     else:
+        if arguments.parameters is not None:
+            raise InputError("parameters: are for --command only")
         result = audit(load("mechanism", arguments.mechanism), claim, pairs, **given, time_limit=limit)
     code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
     lines = [str(result)] + (shown_pair(result.pair) if result.verdict == "violated" else []) + _witnessed(arguments, result)
@@ -52,12 +58,29 @@ def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:
     """Where the witness went, if there is one and it was asked for."""
     if arguments.witness is None or result.verdict != "violated":
         return []
-    place = {"mechanism": arguments.mechanism} if arguments.program is None else {"command": arguments.program}
+    place: dict[str, Any] = {"mechanism": arguments.mechanism}
+    if arguments.program is not None:
+        parameters = _public(arguments)
+        place = {"command": arguments.program, **({} if parameters is None else {"parameters": parameters})}
     witness = witness_of_audit(result, place, budget=arguments.budget)
     if witness is None:
         raise InputError(f"witness = {arguments.witness!r}: holds numbers only, and not that many")
     write_witness(witness, Path(arguments.witness))
     return [f"replay: tailproof replay {shlex.quote(arguments.witness)}"]
+
+
+def _public(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """The parameters that a program gets with every request."""
+    text = arguments.parameters
+    if text is None:
+        return None
+    try:
+        value = strict_json(text)
+    except Malformed as error:
+        raise InputError(f"parameters = {text!r}: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f'parameters = {text!r}: must be a JSON object, such as {{"clip": 1}}')
+    return value
 
 
 def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admissible]:
