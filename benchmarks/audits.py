@@ -22,6 +22,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,58 +32,29 @@ from joblib import Parallel, delayed
 from scipy.stats import beta
 from tqdm import tqdm
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, gaussian_mu
+from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
 from refimpl.validation import FloatArray
 from verification.auditing import Admissible, audit, zoo
+from verification.auditing.auditors import (
+    KNOWN,
+    MU,
+    Known,
+    gaussian,
+    geometric,
+    laplace,
+    leaky_response,
+    response,
+    same,
+    same_discrete,
+    several_gaussian,
+    several_laplace,
+)
 from verification.report import table
 
 Subject = Callable[[Any, np.random.Generator, int], FloatArray]
 Results = dict[str, Any]
-MU = gaussian_mu(1.0, 1e-5)
 CHUNK = 100  # runs of a line of the false-alarm study
 PAIR = [(0.0, 1.0)]
-
-
-def laplace(scale: float) -> Subject:
-    return lambda data, rng, size: data + scale * rng.laplace(size=size)
-
-
-def gaussian(scale: float) -> Subject:
-    return lambda data, rng, size: data + scale * rng.normal(size=size)
-
-
-def geometric(data: float, rng: np.random.Generator, size: int) -> FloatArray:
-    """Two-sided geometric noise, ε = 1."""
-    chance = 1 - math.exp(-1)
-    return data + rng.geometric(chance, size) - rng.geometric(chance, size)
-
-
-def response(data: float, rng: np.random.Generator, size: int) -> FloatArray:
-    """Randomised response, ε = 1."""
-    return np.where(rng.random(size) < math.e / (1 + math.e), data, 1 - data)
-
-
-def leaky_response(data: float, rng: np.random.Generator, size: int) -> FloatArray:
-    """Randomised response with ε = 1 that names the side with probability 0.02: exactly (1, 0.02)."""
-    return np.where(rng.random(size) < 0.02, 10 + data, response(data, rng, size))
-
-
-def several(data: float, rng: np.random.Generator, size: int) -> FloatArray:
-    """Five coordinates, all shifted, Laplace noise for ε = 1 in all."""
-    return data + 5 * rng.laplace(size=(size, 5))
-
-
-def several_gaussian(data: float, rng: np.random.Generator, size: int) -> FloatArray:
-    """Five coordinates, all shifted, a shift of one standard deviation in all."""
-    return data + math.sqrt(5) * rng.normal(size=(size, 5))
-
-
-def same(data: float, rng: np.random.Generator, size: int) -> FloatArray:  # noqa: ARG001
-    return rng.standard_cauchy(size)
-
-
-def same_discrete(data: float, rng: np.random.Generator, size: int) -> FloatArray:  # noqa: ARG001
-    return rng.integers(0, 4, (size, 3)).astype(float)
 
 
 POWER: list[tuple[str, Subject, Claim, dict[int, tuple[float, float]]]] = [
@@ -125,7 +97,7 @@ HONEST: dict[str, tuple[Subject, Claim]] = {
     "geometric": (geometric, PureDP(1.0)),
     "randomised response": (response, PureDP(1.0)),
     "leaky response": (leaky_response, ApproxDP(1.0, 0.02)),
-    "five Laplace": (several, PureDP(1.0)),
+    "five Laplace": (several_laplace, PureDP(1.0)),
     "same law, ε": (same, PureDP(0.01)),
     "same table, ε": (same_discrete, PureDP(0.01)),
     "Gaussian, (ε, δ)": (gaussian(1 / MU), ApproxDP(1.0, 1e-5)),
@@ -276,15 +248,17 @@ def false_alarms(runs: int, jobs: int, path: Path) -> str:
 # --- other packages ------------------------------------------------------------------------------------------------------
 
 
+COMPARED = ("Laplace, ε = 1", "Gaussian, (1, 1e-5)", "Gaussian, μ")
+"""With a scale of 1/μ, so that both claims of a Gaussian are of the same outputs."""
+
+
 def tools(results: Results, path: Path, seeds: range) -> str:
-    rows = []
-    for name, subject, claim, sizes in POWER[:3]:
+    rows, sizes = [], (10**4, 10**5, 10**6)
+    subjects = {one.name: one for one in (*KNOWN, Known("Gaussian, μ", gaussian(1 / MU), MU, "mu"))}
+    for name in COMPARED:
         for size in sizes:
             few = seeds[: 5 if size > 10**5 else len(seeds)]
-
-            def compute(subject: Subject = subject, claim: Claim = claim, size: int = size, few: range = few) -> Results:
-                return other_auditors.compared(subject, claim, size, few)
-
+            compute = partial(other_auditors.compared, subjects[name], size, few)
             found = kept(results, f"tools {name} {size}", compute, path)
             rows += [
                 [name, f"{size:.0e}", who, f"{one['median']:.3f}", f"{one['seconds']:.2f}"] for who, one in found.items()

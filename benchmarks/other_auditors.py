@@ -9,23 +9,19 @@ install from PyPI and are imported only here.  DP-Sniper and DP-Auditorium are n
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from refimpl.claims import GDP, ApproxDP, Claim, PureDP, gaussian_mu
 from refimpl.validation import FloatArray
 from verification.auditing import audit
+from verification.auditing.auditors import Estimator, Known, bounds_of
 
-Bound = Callable[[FloatArray, FloatArray, float], float]
-SIGNIFICANCE = 0.05
 GDP_DELTA = 1e-5  # at which jax-privacy states its Gaussian bound
 
 
 class Recorded:
-    """A subject whose outputs were drawn before: the first N of either side are those that the other packages get, the rest makes
-    up for coins that fall on one side more often."""
+    """A subject whose outputs were drawn before, used in their order."""
 
     def __init__(self, first: FloatArray, second: FloatArray) -> None:
         self._outputs, self._used = {0.0: first, 1.0: second}, {0.0: 0, 1.0: 0}
@@ -36,37 +32,62 @@ class Recorded:
         return self._outputs[data][start : start + size]
 
 
-def jax_bonferroni(first: FloatArray, second: FloatArray, delta: float) -> float:
+def ours(claim: type[Claim], *, sequential: bool = False) -> Estimator:
+    """Our own bound from recorded outputs: coins pick the sides, so that a few outputs are left over."""
+
+    def bound(first: FloatArray, second: FloatArray, delta: float, confidence: float) -> float:
+        stated = GDP(1.0) if claim is GDP else ApproxDP(1.0, delta) if delta else PureDP(1.0)
+        seed = int(
+            np.frombuffer(first[:1].tobytes(), dtype=np.uint32)[0]
+        )  # coins that have nothing to do with the outputs' order
+        budget = 2 * len(first) - int(8 * len(first) ** 0.5)  # more than 5 standard deviations of the coins
+        recorded = Recorded(first, second)
+        return audit(
+            recorded, stated, [(0.0, 1.0)], budget=budget, confidence=confidence, seed=seed, sequential=sequential
+        ).lower
+
+    return bound
+
+
+def jax_bonferroni(first: FloatArray, second: FloatArray, delta: float, confidence: float) -> float:
     from jax_privacy import auditing
 
-    return float(auditing.CanaryScoreAuditor(second, first).epsilon_clopper_pearson(SIGNIFICANCE, delta, one_sided=False))
+    auditor = auditing.CanaryScoreAuditor(second, first)
+    return float(auditor.epsilon_clopper_pearson(1 - confidence, delta, one_sided=False))
 
 
-def jax_split(first: FloatArray, second: FloatArray, delta: float) -> float:
+def jax_split(first: FloatArray, second: FloatArray, delta: float, confidence: float) -> float:
     from jax_privacy import auditing
 
     auditor, split = auditing.CanaryScoreAuditor(second, first), auditing.Split(seed=0)
-    return float(auditor.epsilon_clopper_pearson(SIGNIFICANCE, delta, one_sided=False, threshold_strategy=split))
+    return float(auditor.epsilon_clopper_pearson(1 - confidence, delta, one_sided=False, threshold_strategy=split))
 
 
-def jax_gaussian(first: FloatArray, second: FloatArray, delta: float) -> float:
+def jax_gaussian(first: FloatArray, second: FloatArray, _: float, confidence: float) -> float:
     """As μ."""
     from jax_privacy import auditing
 
-    epsilon = float(auditing.CanaryScoreAuditor(second, first).epsilon_from_gdp(SIGNIFICANCE, delta))
-    return gaussian_mu(epsilon, delta) if epsilon > 0 else 0.0
+    epsilon = float(auditing.CanaryScoreAuditor(second, first).epsilon_from_gdp(1 - confidence, GDP_DELTA))
+    return gaussian_mu(epsilon, GDP_DELTA) if epsilon > 0 else 0.0
 
 
-def estimates(method: str) -> Bound:
+def jax_counts(first: FloatArray, second: FloatArray, delta: float, _: float) -> float:
+    """An estimate, not a bound: it states no confidence."""
+    from jax_privacy import auditing
+
+    return float(auditing.CanaryScoreAuditor(second, first).epsilon_raw_counts(delta=delta, one_sided=False))
+
+
+def estimates(method: str) -> Estimator:
     """`privacy_estimates`, with its threshold chosen on the first halves."""
 
-    def bound(first: FloatArray, second: FloatArray, delta: float) -> float:
+    def bound(first: FloatArray, second: FloatArray, delta: float, confidence: float) -> float:
         import privacy_estimates
 
         def at(threshold: float, out: FloatArray, inside: FloatArray) -> float:
             false, true = int((out > threshold).sum()), int((inside > threshold).sum())
             counts = privacy_estimates.AttackResults(FN=len(inside) - true, FP=false, TN=len(out) - false, TP=true)
-            return float(privacy_estimates.compute_eps_lo(counts, delta, SIGNIFICANCE, method))
+            return float(privacy_estimates.compute_eps_lo(counts, delta, 1 - confidence, method))
 
         half = len(first) // 2
         thresholds = np.quantile(np.concatenate([first[:half], second[:half]]), np.linspace(0.01, 0.99, 99))
@@ -76,40 +97,35 @@ def estimates(method: str) -> Bound:
     return bound
 
 
-OTHERS: dict[str, tuple[type[Claim], Bound]] = {
-    "jax-privacy, all thresholds": (PureDP, jax_bonferroni),
-    "jax-privacy, split": (PureDP, jax_split),
-    "jax-privacy, Gaussian": (GDP, jax_gaussian),
-    "privacy-estimates, beta": (PureDP, estimates("beta")),
-    "privacy-estimates, jeffreys": (PureDP, estimates("jeffreys")),
+OTHERS: dict[str, tuple[str, Estimator]] = {
+    "jax-privacy, all thresholds": ("epsilon", jax_bonferroni),
+    "jax-privacy, split": ("epsilon", jax_split),
+    "jax-privacy, Gaussian": ("mu", jax_gaussian),
+    "privacy-estimates, beta": ("epsilon", estimates("beta")),
+    "privacy-estimates, jeffreys": ("epsilon", estimates("jeffreys")),
 }
+"""What they bound, and how."""
 
 
-def bounds(subject: Any, claim: Claim, per_side: int, seed: int) -> dict[str, tuple[float, float]]:
-    """Auditor -> (bound, seconds) from one set of outputs."""
-    rng, more = np.random.default_rng([seed, per_side]), per_side + 5 * int(per_side**0.5)
-    first, second = (np.asarray(subject(data, rng, more)) for data in (0.0, 1.0))
+def bounds(known: Known, per_side: int, number: int, confidence: float) -> dict[str, tuple[float, float]]:
+    """Auditor -> (bound, seconds), all from the same outputs."""
+    mine = ours(GDP if known.parameter == "mu" else PureDP)
+    auditors = {"ours": mine} | {name: bound for name, (parameter, bound) in OTHERS.items() if parameter == known.parameter}
     found = {}
-    start = time.perf_counter()
-    ours = audit(Recorded(first, second), claim, [(0.0, 1.0)], budget=2 * per_side, confidence=1 - SIGNIFICANCE, seed=seed)
-    found["ours"] = (ours.lower, time.perf_counter() - start)
-    wanted = GDP if isinstance(claim, GDP) else PureDP
-    delta = claim.delta if isinstance(claim, ApproxDP) else GDP_DELTA if wanted is GDP else 0.0
-    for name, (kind, bound) in OTHERS.items():
-        if kind is wanted:
-            start = time.perf_counter()
-            found[name] = (bound(first[:per_side], second[:per_side], delta), time.perf_counter() - start)
+    for name, bound in auditors.items():
+        start = time.perf_counter()
+        (value,) = bounds_of(bound, known, runs=[number], per_side=per_side, confidence=confidence, seed=0)
+        found[name] = (value, time.perf_counter() - start)
     return found
 
 
-def compared(subject: Any, claim: Claim, per_side: int, seeds: range) -> dict[str, dict[str, float]]:
-    """Auditor -> median bound, in units of the claim, and median time."""
-    unit = claim.mu if isinstance(claim, GDP) else claim.epsilon if isinstance(claim, PureDP | ApproxDP) else 1.0
-    runs = [bounds(subject, claim, per_side, seed) for seed in seeds]
+def compared(known: Known, per_side: int, seeds: range, *, confidence: float = 0.95) -> dict[str, dict[str, float]]:
+    """Auditor -> median bound, in units of the truth, and median time (with that of drawing the outputs)."""
+    runs = [bounds(known, per_side, seed, confidence) for seed in seeds]
     return {
         name: {
-            "median": float(np.median([run[name][0] for run in runs])) / unit,
-            "above": sum(run[name][0] > unit for run in runs),
+            "median": float(np.median([run[name][0] for run in runs])) / known.truth,
+            "above": sum(run[name][0] > known.truth for run in runs),
             "seconds": float(np.median([run[name][1] for run in runs])),
         }
         for name in runs[0]

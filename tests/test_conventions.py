@@ -86,7 +86,9 @@ def test_only_our_three_packages_are_shipped() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["refimpl", "bounds", "verification"]
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["packages"] == ["refimpl", "bounds", "verification"]
+    assert wheel["only-include"] == [*wheel["packages"], "tailproof_pytest.py"]  # a module of its own, see there
     for package in ("refimpl", "bounds", "verification"):
         assert (ROOT / package / "py.typed").exists()
 

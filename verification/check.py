@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from verification.divergences import NoExactFormula
 from verification.ledger import check_ledger
 from verification.pair_checks import PAIR_CHECKS, Measurement, check_on, compare_or_say_why_not, run_pair_check
 from verification.report import Finding, Status
+from verification.seeds import task_seed
 from verification.sensitivity import search_sensitivity
 from verification.subject import Pair, Subject, subject_of, worst_pairs
 from verification.witness import calibration_data, witness_of
@@ -44,11 +44,6 @@ class Effort:
 
 QUICK = Effort(restarts=4, steps=120, transcripts=300, runs=100)
 FULL = Effort(restarts=8, steps=400, transcripts=4000, runs=2000)
-
-
-def task_seed(seed: int, *names: Any) -> int:
-    """Seeds are keyed by the task's name, so that neither order nor worker matters."""
-    return zlib.crc32(repr((seed, *names)).encode())
 
 
 # --- one subject, one check ---------------------------------------------------------------------------------------------

@@ -117,14 +117,14 @@ def do_report(arguments: argparse.Namespace) -> int:
 
 def do_replay(arguments: argparse.Namespace) -> int:
     from refimpl.validation import InputError
+    from verification.auditing.witnesses import read_witness, replayed
     from verification.witness import replay_witness
 
-    try:
-        witness = json.loads(Path(arguments.witness).read_text())
-    except (OSError, json.JSONDecodeError) as error:
-        raise InputError(f"witness = {arguments.witness!r}: not a readable JSON file ({error})") from None
-    if not isinstance(witness, dict) or witness.get("tailproof") != "witness":
-        raise InputError(f"witness = {arguments.witness!r}: is not a witness written by tailproof")
+    witness = read_witness(Path(arguments.witness))
+    if witness.get("check") == "audit":
+        code, value, text = replayed(witness)
+        emit(arguments, value, text)
+        return code
     try:
         measured = replay_witness(witness)
     except (KeyError, TypeError, IndexError) as error:
@@ -189,6 +189,22 @@ def do_theorem(arguments: argparse.Namespace) -> int:
         code, value, text = check_papers(chosen, jobs=arguments.jobs, progress=sys.stderr.isatty())
     else:
         code, value, text = list_theorems() if arguments.id is None else show_theorem(arguments.id)
+    emit(arguments, value, text)
+    return code
+
+
+def do_vectors(arguments: argparse.Namespace) -> int:
+    from refimpl.validation import InputError
+    from verification.vectors import command
+
+    if arguments.what == "export":
+        if arguments.folder is None:
+            raise InputError("folder is missing: vectors export DIR")
+        code, value, text = command.export(arguments.folder)
+    else:
+        code, value, text = command.check(
+            arguments.program, folder=arguments.folder, kinds=arguments.kind, time_limit=arguments.time_limit
+        )
     emit(arguments, value, text)
     return code
 
@@ -386,7 +402,9 @@ def parser() -> argparse.ArgumentParser:
         "replay",
         do_replay,
         "run a finding's counterexample again; exit 1 when it still violates",
-        "tailproof replay report/witnesses/P2.A2-noise-halved.json",
+        "tailproof replay report/witnesses/P2.A2-noise-halved.json\n\n"
+        "The witness of an audit names a function or a program: it is imported or run, on the witness's pair, with fresh coins.\n"
+        "Exit 2 when it failed before a verdict was reached.",
     )
     replay.add_argument("witness", metavar="WITNESS.json")
     command(
@@ -482,7 +500,10 @@ def parser() -> argparse.ArgumentParser:
         "mechanism", metavar="MODULE:FUNCTION", nargs="?", help="f(data, rng) -> number or array, or f(data, rng, size)"
     )
     audit.add_argument(
-        "--command", dest="program", metavar="PROGRAM", help="instead: a program in any language that answers JSON lines"
+        "--command",
+        dest="program",
+        metavar="PROGRAM",
+        help="instead: a program in any language that answers JSON lines (docs/protocol.md)",
     )
     audit.add_argument(
         "--claim", required=True, metavar="CLAIM", help="pure(eps=1), approx(eps=1,delta=1e-5), zcdp(rho=.1) or gdp(mu=1)"
@@ -501,9 +522,35 @@ def parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="for one run, or one batch if vectorised (default 60), in a process of its own; 0: in this process, no limit",
     )
+    audit.add_argument("--witness", metavar="FILE", help="when the claim is violated, write what `tailproof replay` needs")
     audit.add_argument("--budget", type=int, default=100_000, metavar="N", help="runs, both sides together (default 100000)")
     audit.add_argument("--confidence", type=float, default=0.999, help="of the verdict and of the bound (default 0.999)")
     audit.add_argument("--sequential", action="store_true", help="stop as soon as the claim is refuted")
+    audit.add_argument(
+        "--parameters", metavar="JSON", help="for --command: public parameters, an object sent with every request"
+    )
+    audit.add_argument(
+        "--batch", type=int, default=1000, metavar="N", help="for --command: runs asked for in one request (default 1000)"
+    )
+    vectors = command(
+        "vectors",
+        do_vectors,
+        "portable test vectors: write them, or check a program in any language against them",
+        "tailproof vectors export vectors\n"
+        "         tailproof vectors check --command './program'\n"
+        "         tailproof vectors check --command './program' --kind clipping calibration\n"
+        "         tailproof vectors check --command \"python -m verification.vectors.subject --mutant P2.A2 'noise halved'\"\n\n"
+        "check: every test is passed, failed (with the classes of bugs that it hunts) or unsupported by the program; exit 1 when\n"
+        "one fails, or nothing is supported.  Without --command the files are validated, and what can be computed in a few lines\n"
+        "is computed again.  Without DIR the shipped vectors are used.  docs/protocol.md says what a program is asked.",
+    )
+    vectors.add_argument("what", choices=["export", "check"])
+    vectors.add_argument("folder", nargs="?", metavar="DIR", help="where the vectors go, or are")
+    vectors.add_argument("--command", dest="program", metavar="PROGRAM", help="a program that answers JSON lines")
+    vectors.add_argument("--kind", nargs="+", metavar="KIND", help="these kinds only")
+    vectors.add_argument(
+        "--time-limit", type=float, default=60.0, metavar="SECONDS", help="for one answer (default 60); then it is killed"
+    )
     calibrate = command(
         "calibrate",
         do_calibrate,

@@ -11,10 +11,11 @@ from bounds.theorems import comparisons
 from refimpl.catalogue import algorithm
 from verification import published_claims, sandwich, statements, verify
 from verification.bound_checks import check_comparison
-from verification.check import QUICK, honest_findings, judge_mutant, refutation_findings, task_seed
+from verification.check import QUICK, honest_findings, judge_mutant, refutation_findings
 from verification.mutants import mutants_of
 from verification.paper_check import entry_of
 from verification.report import plain
+from verification.seeds import task_seed
 from verification.subject import subject_of
 
 ERRATA = ("P3.Alg2.batch", "P0.Def3", "P0.Table1.Bassily")

@@ -53,6 +53,7 @@ class AuditResult:
     seed: int
     witness: dict[str, Any]
     incidents: tuple[Incident, ...] = ()
+    pair: Pair | None = None  # of the witness, in full
 
     def to_json(self) -> dict[str, Any]:
         """The documented keys, and a few more."""
@@ -135,7 +136,7 @@ def audit(
     (seconds of a run, or of a batch where it is vectorised) the function runs in a process of its own, killed when it hangs.
     """
     start = time.perf_counter()
-    stated = _checked_claim(claim)
+    stated = checked_claim(claim)
     error = 1 - probability("confidence", confidence)
     budget, seed = whole("budget", budget, least=LEAST_BUDGET), whole("seed", seed, least=0)
     chosen = _checked_pairs(pairs, budget)
@@ -165,6 +166,7 @@ def audit(
         seed=seed,
         witness=_witness(samples.pairs, outcome),
         incidents=_incidents(samples, outcome),
+        pair=samples.pairs[outcome.pair] if samples.pairs else None,
     )
 
 
@@ -264,7 +266,7 @@ def _probe(samples: Source, seed: int) -> None:
 # --- input and output ----------------------------------------------------------------------------------------------------
 
 
-def _checked_claim(claim: Claim | str) -> Claim:
+def checked_claim(claim: Claim | str) -> Claim:
     stated = parse_claim(claim) if isinstance(claim, str) else claim
     if not isinstance(stated, Claim):
         raise InputError(f"claim = {claim!r}: must be a claim or its text, such as 'pure(eps=1)'")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
-from collections.abc import Callable
-from importlib import import_module
+import shlex
 from pathlib import Path
 from typing import Any
 
 from refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring, parse_claim
 from refimpl.validation import InputError, positive
 from verification.auditing.admissible import Admissible
-from verification.auditing.audit import RECORDS, SHAPES, audit
+from verification.auditing.audit import RECORDS, SHAPES, AuditResult, audit
+from verification.auditing.places import load
 from verification.auditing.programs import CommandRunner
 from verification.auditing.runs import Pair
+from verification.auditing.shown import shown_pair
+from verification.auditing.witnesses import witness_of_audit, write_witness
 from verification.datafile import read_table
+from verification.vectors.reader import Malformed, strict_json
 
 NO_LIMIT = 1e7  # seconds
 
@@ -38,12 +40,47 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
         "seed": arguments.seed,
     }
     if arguments.program is not None:
-        with CommandRunner(arguments.program, time_limit=limit or NO_LIMIT) as runner:
+        parameters = _public(arguments)
+        with CommandRunner(
+            arguments.program, time_limit=limit or NO_LIMIT, batch=arguments.batch, parameters=parameters
+        ) as runner:
             result = audit(runner, claim, pairs, **given)
     else:
+        if arguments.parameters is not None:
+            raise InputError("parameters: are for --command only")
         result = audit(load("mechanism", arguments.mechanism), claim, pairs, **given, time_limit=limit)
     code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
-    return code, result.to_json(), str(result)
+    lines = [str(result)] + (shown_pair(result.pair) if result.verdict == "violated" else []) + _witnessed(arguments, result)
+    return code, result.to_json(), "\n".join(lines)
+
+
+def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:
+    """Where the witness went, if there is one and it was asked for."""
+    if arguments.witness is None or result.verdict != "violated":
+        return []
+    place: dict[str, Any] = {"mechanism": arguments.mechanism}
+    if arguments.program is not None:
+        parameters = _public(arguments)
+        place = {"command": arguments.program, **({} if parameters is None else {"parameters": parameters})}
+    witness = witness_of_audit(result, place, budget=arguments.budget)
+    if witness is None:
+        raise InputError(f"witness = {arguments.witness!r}: holds numbers only, and not that many")
+    write_witness(witness, Path(arguments.witness))
+    return [f"replay: tailproof replay {shlex.quote(arguments.witness)}"]
+
+
+def _public(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """The parameters that a program gets with every request."""
+    text = arguments.parameters
+    if text is None:
+        return None
+    try:
+        value = strict_json(text)
+    except Malformed as error:
+        raise InputError(f"parameters = {text!r}: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f'parameters = {text!r}: must be a JSON object, such as {{"clip": 1}}')
+    return value
 
 
 def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admissible]:
@@ -57,9 +94,17 @@ def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admiss
         if not space.contains(rows):
             raise InputError(f"data = {arguments.data!r}: has numbers outside of the bounds {low:g}:{high:g}")
         return [space]
-    records = RECORDS if arguments.records is None else arguments.records
-    columns = SHAPES if arguments.columns is None else (arguments.columns,)
-    return [Admissible(records, number, low, high, relation) for number in columns]
+    return spaces_of(arguments.records, arguments.columns, (low, high), relation)
+
+
+def spaces_of(
+    records: int | None, columns: int | None, bounds: tuple[float, float], relation: Neighbouring
+) -> list[Admissible]:
+    """Data of so many records; a few numbers of columns where none is stated."""
+    return [
+        Admissible(RECORDS if records is None else records, number, *bounds, relation)
+        for number in (SHAPES if columns is None else (columns,))
+    ]
 
 
 def _bounds(text: str | None) -> tuple[float, float]:
@@ -70,31 +115,6 @@ def _bounds(text: str | None) -> tuple[float, float]:
     except ValueError:
         raise InputError(f"bounds = {text!r}: must be LOW:HIGH, such as 0:1 or 0:inf") from None
     return low, high
-
-
-def load(name: str, place: str) -> Callable[..., Any]:
-    """MODULE:FUNCTION, from the working folder or from what is installed; our own packages come first."""
-    module_name, _, function_name = place.partition(":")
-    if not module_name or not function_name:
-        raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION, such as mymodule:noisy_mean")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (module_name == error.name or module_name.startswith(error.name + ".")):
-            raise InputError(f"{name} = {place!r}: there is no module {module_name} here or installed") from None
-        raise InputError(f"{name} = {place!r}: the module could not be imported ({error})") from error
-    except Exception as error:
-        raise InputError(f"{name} = {place!r}: importing the module raised {type(error).__name__}: {error}") from error
-    function: Any = module
-    for part in function_name.split("."):
-        function = getattr(function, part, None)
-    if not callable(function):
-        raise InputError(f"{name} = {place!r}: {module_name} has no function {function_name}")
-    loaded: Callable[..., Any] = function
-    return loaded
 
 
 def _pairs(arguments: argparse.Namespace) -> list[Pair] | None:

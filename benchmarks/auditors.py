@@ -1,0 +1,92 @@
+"""Auditing auditors: how often lower bounds of privacy parameters exceed the truth, ours and other packages'.
+
+    python benchmarks/auditors.py [--runs 1000] [--per-side 1000] [--jobs 2]     (needs `pip install jax-privacy privacy-estimates`)
+
+Every estimator gets the outputs of mechanisms whose privacy is known exactly, identical laws included, and states a bound at 95 %
+confidence, which may be above the truth in one run of twenty.  The table has the rate with one-sided 99 % limits; `too often` where
+the lower limit is above 5 %.  jax-privacy's `epsilon_raw_counts` is an estimate that states no confidence; it is there to show what
+using it as a bound does.  Runs are kept in --lines, and not done again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import other_auditors
+from joblib import Parallel, delayed
+from other_auditors import OTHERS, ours
+from tqdm import tqdm
+
+from refimpl.claims import GDP, PureDP
+from verification.auditing.auditors import KNOWN, Estimator, Known, bounds_of, overstated
+from verification.report import table
+
+CONFIDENCE = 0.95
+CHUNK = 100
+
+ESTIMATORS: dict[str, tuple[str, Estimator]] = {
+    "ours": ("epsilon", ours(PureDP)),
+    "ours, sequential": ("epsilon", ours(PureDP, sequential=True)),
+    "ours, μ": ("mu", ours(GDP)),
+    "ours, μ, sequential": ("mu", ours(GDP, sequential=True)),
+    **OTHERS,
+    "jax-privacy, raw counts (an estimate)": ("epsilon", other_auditors.jax_counts),
+}
+
+
+def chunk(name: str, mechanism: str, number: int, per_side: int) -> dict[str, Any]:
+    known = next(one for one in KNOWN if one.name == mechanism)
+    runs = range(number * CHUNK, (number + 1) * CHUNK)
+    bounds = bounds_of(ESTIMATORS[name][1], known, runs=runs, per_side=per_side, confidence=CONFIDENCE, seed=0)
+    return {"estimator": name, "mechanism": mechanism, "chunk": number, "per_side": per_side, "bounds": bounds}
+
+
+def pairs() -> list[tuple[str, Known]]:
+    return [(name, one) for one in KNOWN for name, (parameter, _) in ESTIMATORS.items() if parameter == one.parameter]
+
+
+def study(runs: int, per_side: int, jobs: int, path: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    done = {(line["estimator"], line["mechanism"], line["chunk"], line["per_side"]) for line in lines}
+    work = [(name, one.name, number, per_side) for name, one in pairs() for number in range(runs // CHUNK)]
+    work = [key for key in work if key not in done]
+    found = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(chunk)(*key) for key in work)
+    with path.open("a") as file:
+        for line in tqdm(found, total=len(work), unit="chunk"):
+            print(json.dumps({**line, "bounds": [round(bound, 6) for bound in line["bounds"]]}), file=file, flush=True)
+            lines.append(line)
+    return lines
+
+
+def shown(lines: list[dict[str, Any]], per_side: int) -> str:
+    rows = []
+    for name, known in pairs():
+        key = (name, known.name, per_side)
+        mine = [line for line in lines if (line["estimator"], line["mechanism"], line["per_side"]) == key]
+        if not mine:
+            continue
+        found = overstated(known, [bound for line in mine for bound in line["bounds"]], CONFIDENCE)
+        low, high = found.limits
+        verdict = "too often" if found.wrong else ""
+        rates = [f"{found.rate:.4f}", f"{low:.4f} to {high:.4f}"]
+        rows.append([known.name, f"{known.truth:g}", name, str(found.runs), *rates, f"{found.median:.3f}", verdict])
+    return table(rows, ["mechanism", "truth", "estimator", "runs", "above", "99 % limits", "median bound", ""])
+
+
+def main() -> None:
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1000, help="of every estimator on every mechanism, in hundreds")
+    parser.add_argument("--per-side", type=int, default=1000, help="outputs of either side in a run")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--lines", type=Path, default=Path("benchmarks/auditors.jsonl"), help="read first, and written")
+    arguments = parser.parse_args()
+    lines = study(arguments.runs, arguments.per_side, arguments.jobs, arguments.lines)
+    print(shown(lines, arguments.per_side))
+
+
+if __name__ == "__main__":
+    main()
