@@ -20,7 +20,6 @@ has to say why (`reason`), else the theorem is in doubt and the report fails.
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -28,15 +27,14 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
-from tqdm import tqdm
 
-from bounds.rates import parse_rate
+from bounds.rates import Rate, parse_rate
 from bounds.statements import Statement
 from bounds.theorems import theorem
 from refimpl.channel import Mechanism, run
 from refimpl.validation import FloatArray, InputError
 from verification.report import number, table
+from verification.workers import Task, Workers, run_tasks
 
 Values: TypeAlias = Mapping[str, float]
 Json: TypeAlias = dict[str, Any]
@@ -44,6 +42,8 @@ Json: TypeAlias = dict[str, Any]
 LIMIT = 0.99
 """Confidence of each one-sided limit of a slope."""
 RESAMPLES = 4000
+PART = 5
+"""Runs of a task: no single one takes long beside all of them."""
 INFORMATIVE = 0.5
 """Share of the starting point's risk up to which a measured risk says something."""
 HARDER = {"n": 1, "d": 1, "s": 1, "eps": -1}
@@ -85,20 +85,25 @@ class Case:
 # ------------------------------------------------------------------------------------------------------------------ the bound
 
 
-def bound_at(statement: Statement, letters: Values) -> float:
-    """The rate that follows (or is printed, where nothing else does), constants 1; its own choices explain further letters."""
-    known = _explained(statement, letters)
-    return parse_rate(_text(statement)).evaluate(known)
+def bound_at(statement: Statement, letters: Values, *, logs: bool = True) -> float:
+    """The rate that follows (or is printed, where nothing else does), constants 1; its own choices explain further letters.
+    Without logs, each of them is 1, also in the choices."""
+    known = _explained(statement, letters, logs)
+    return _rate(_text(statement), logs).evaluate(known)
 
 
-def _local_slope(case: Case, statement: Statement, over: str, value: float) -> float:
+def _rate(text: str, logs: bool) -> Rate:
+    return parse_rate(text) if logs else parse_rate(text).without_logs()
+
+
+def _local_slope(case: Case, statement: Statement, over: str, value: float, *, logs: bool) -> float:
     """The rate's local exponent at a value, with what else moves along (an ε that depends on n): by a central difference."""
     step = 0.01
 
     def log_bound(factor: float) -> float:
         near = {**case.values, over: value * factor}
         known = case.at(near if over == "n" else {**case.values, over: value}).letters
-        return math.log(bound_at(statement, {**known, over: value * factor}))
+        return math.log(bound_at(statement, {**known, over: value * factor}, logs=logs))
 
     return (log_bound(1 + step) - log_bound(1 - step)) / (math.log1p(step) - math.log1p(-step))
 
@@ -110,13 +115,13 @@ def _text(statement: Statement) -> str:
     return text
 
 
-def _explained(statement: Statement, letters: Values) -> dict[str, float]:
+def _explained(statement: Statement, letters: Values, logs: bool) -> dict[str, float]:
     known = dict(letters)
     for _ in statement.choices:  # a choice may mention letters that a later one explains
         for letter, text in statement.choices.items():
             if letter not in known:
                 try:
-                    known[letter] = parse_rate(text).evaluate(known)
+                    known[letter] = _rate(text, logs).evaluate(known)
                 except InputError:
                     continue
     return known
@@ -125,7 +130,7 @@ def _explained(statement: Statement, letters: Values) -> dict[str, float]:
 # --------------------------------------------------------------------------------------------------------------- measurements
 
 
-def risks_at(case: Case, values: Values, *, runs: Iterable[int], seed: int) -> list[float]:
+def risks_at(case: Case, values: Values, runs: Iterable[int], seed: int) -> list[float]:
     """The excess risk of every run; the seed depends on case and run, not on the values."""
     point = case.at(values)
     found = []
@@ -139,6 +144,32 @@ def risks_at(case: Case, values: Values, *, runs: Iterable[int], seed: int) -> l
     return found
 
 
+def parts(case: Case, *, over: str, grid: Iterable[float], runs: int, seed: int, cost: float = 1.0) -> list[Task]:
+    """The runs of a sweep, a few at a time; `cost` is that of all of them, larger n take longer."""
+    share = {value: value if over == "n" else 1.0 for value in grid}
+    each = cost / (runs * sum(share.values()))
+    return [
+        Task(
+            f"sweep {case.name} {over}={value:.12g} {first}",
+            risks_at,
+            (case, {**case.values, over: value}, range(first, min(first + PART, runs)), seed),
+            each * share[value] * min(PART, runs - first),
+        )
+        for value in share
+        for first in range(0, runs, PART)
+    ]
+
+
+def points_of(case: Case, *, over: str, grid: Iterable[float]) -> dict[float, Point]:
+    """Refuses what cannot be run before anything is."""
+    values = tuple(float(value) for value in grid)
+    if over not in case.values:
+        raise InputError(f"over = {over!r}: must be one of {', '.join(case.values)}")
+    if len(values) < 3 or len(set(values)) < len(values):
+        raise InputError(f"over = {over!r}: needs at least three different values, not {list(values)}")
+    return {value: case.at({**case.values, over: value}) for value in values}
+
+
 def sweep(
     case: Case,
     *,
@@ -146,39 +177,50 @@ def sweep(
     grid: Iterable[float],
     runs: int,
     seed: int,
-    jobs: int = 1,
+    workers: Workers | None = None,
     statement: Statement | None = None,
-    progress: bool = False,
+    logs: bool = True,
 ) -> Json:
     """The measured risks with the verdict, as plain data.  `statement` replaces the case's own (to see a wrong one fail)."""
-    grid = tuple(float(value) for value in grid)
-    if over not in case.values:
-        raise InputError(f"over = {over!r}: must be one of {', '.join(case.values)}")
-    if len(grid) < 3 or len(set(grid)) < len(grid):
-        raise InputError(f"over = {over!r}: needs at least three different values, not {list(grid)}")
+    points = points_of(case, over=over, grid=grid)
+    work = parts(case, over=over, grid=points, runs=runs, seed=seed)
+    about = {"command": "sweep", "case": case.name, "values": dict(case.values), "runs": runs, "seed": seed}
+    done = run_tasks(work, workers or Workers(), about)
+    found = [risk for part in done for risk in part.result]
+    return gathered(case, found, over=over, points=points, runs=runs, seed=seed, statement=statement, logs=logs)
+
+
+def gathered(
+    case: Case,
+    risks: list[float],
+    *,
+    over: str,
+    points: Mapping[float, Point],
+    runs: int,
+    seed: int,
+    statement: Statement | None = None,
+    logs: bool = True,
+) -> Json:
+    """What the runs of all parts say, in their order.  Without `logs`, every logarithm in the rate is 1."""
     said = theorem(case.statement) if statement is None else statement
     if case.printed:
         said = replace(said, derived=None)
-    points = [case.at({**case.values, over: value}) for value in grid]  # refuses what cannot be run before anything is
-    chunks = [(value, range(first, min(first + 10, runs))) for value in grid for first in range(0, runs, 10)]
-    pending = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(risks_at)(case, {**case.values, over: value}, runs=numbers, seed=seed) for value, numbers in chunks
+    grid = tuple(points)
+    measured = np.reshape(np.array(risks), (len(grid), runs))
+    letters = [{**point.letters, over: value} for value, point in points.items()]
+    bounds = np.array([bound_at(said, known, logs=logs) for known in letters])
+    starts = np.array([point.start for point in points.values()])
+    found = analyse(
+        np.array(grid), measured, bounds, starts, quantile=case.quantile, seed=seed, direction=HARDER.get(over, 0)
     )
-    parts = list(tqdm(pending, total=len(chunks), unit="part", disable=not (progress and sys.stderr.isatty())))
-    risks = np.array(
-        [[risk for (at, _), part in zip(chunks, parts, strict=True) if at == value for risk in part] for value in grid]
-    )
-    letters = [{**point.letters, over: value} for point, value in zip(points, grid, strict=True)]
-    bounds = np.array([bound_at(said, known) for known in letters])
-    starts = np.array([point.start for point in points])
-    found = analyse(np.array(grid), risks, bounds, starts, quantile=case.quantile, seed=seed, direction=HARDER.get(over, 0))
-    locally = [_local_slope(case, said, over, value) for value in grid]
+    locally = [_local_slope(case, said, over, value, logs=logs) for value in grid]
     for row, local in zip(found["points"], locally, strict=True):
         row["bound_slope"] = local
-    about = {"statement": case.statement, "algorithm": case.algorithm, "problem": case.problem, "preset": case.preset}
+    about: Json = {"statement": case.statement, "algorithm": case.algorithm, "problem": case.problem, "preset": case.preset}
     values = {letter: value for letter, value in case.values.items() if letter != over}
     explained = case.reason if found["verdict"] in ("grows", "saturated") else ""
-    return {**about, "over": over, "values": values, "runs": runs, **found, "reason": explained}
+    about |= {"over": over, "values": values, "runs": runs, "logs": "keep" if logs else "drop"}
+    return {**about, **found, "reason": explained}
 
 
 def analyse(

@@ -31,6 +31,7 @@ from verification.sweep_cases import (
     student,
 )
 from verification.sweeps import analyse, bound_at, overview, sentence, sweep, unexplained
+from verification.workers import Workers
 
 GRID = np.array([1e3, 3e3, 1e4, 3e4])
 
@@ -231,7 +232,9 @@ def test_sparse_regression_bounds_the_moments_of_its_gradients() -> None:
 
 def test_a_sweep_is_the_same_for_any_number_of_workers() -> None:
     case = sweep_runs.chosen("P3.T1")
-    one, two = (sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=3, jobs=jobs) for jobs in (1, 2))
+    one, two = (
+        sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=3, workers=Workers(jobs=jobs)) for jobs in (1, 2)
+    )
     assert one == two
     assert one["points"][0]["ratio"] == one["points"][0]["measured"] / one["points"][0]["bound"]
     assert one != sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=4)
