@@ -220,7 +220,7 @@ def _client(address: str) -> Iterator[Any]:
         import distributed
     except ImportError:
         raise InputError(f"cluster = {address!r}: needs Dask; pip install 'tailproof[cluster]'") from None
-    if not re.fullmatch(r"local:[1-9]\d*|(\w+://)?(\[[^\]]+\]|[^:/\s]+):\d+/?", address):
+    if not re.fullmatch(r"local:[1-9]\d*|(?!local:)(\w+://)?(\[[^\]]+\]|[^:/\s]+):\d+/?", address):
         raise InputError(
             f"cluster = {address!r}: must be HOST:PORT of a Dask scheduler, such as tcp://host:8786, or local:N"
         )

@@ -239,11 +239,11 @@ def test_the_report_s_section() -> None:
 
 
 def test_the_full_report_has_every_pair_and_the_quick_one_none() -> None:
-    full, quick = ([task.name for task in verify.tasks(None, e) if task.kind == "sandwich"] for e in (FULL, QUICK))
-    assert full == [pair.name for pair in PAIRS]
+    full, quick = ([work for work in verify.work(None, 0, e) if work.kind == "sandwich"] for e in (FULL, QUICK))
+    assert [work.name for work in full] == [pair.name for pair in PAIRS]
     assert quick == []
-    result, _ = verify.perform(verify.Task("sandwich", _pair("P2.A2").name), 0, FULL)
-    assert result["verdict"] == "consistent"
+    [task] = next(work.tasks for work in full if work.name == _pair("P2.A2").name)
+    assert task.function(*task.arguments)["verdict"] == "consistent"
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
