@@ -197,7 +197,7 @@ class _Quantile:
 
 
 @dataclass(frozen=True)
-class _Mean:
+class Mean:
     """The mean, against the bound of the mean; values lie between 0 and `most`, the worst of the set.  By Hoeffding's inequality of
     1963, P(mean ≤ m) ≤ e^{−runs·kl(m, true mean)} for m below the true mean, both as shares of `most`, and likewise above."""
 
@@ -230,12 +230,12 @@ class _Mean:
         return float(found.mean()) / self.most
 
 
-def statistic_of(trial: Trial, n: int) -> _Quantile | _Mean:
+def statistic_of(trial: Trial, n: int) -> _Quantile | Mean:
     family = trial.family
     if hasattr(family, "failure_lower"):
         return _Quantile(family.threshold, family.failure_lower(n, trial.claim))
     worst = -family.domain.radius * family.mean(0) / np.linalg.norm(family.mean(0))
-    return _Mean(family.mean_excess_lower(n, trial.claim), family.excess(worst, 0))
+    return Mean(family.mean_excess_lower(n, trial.claim), family.excess(worst, 0))
 
 
 def _kl(x: float, y: float) -> float:

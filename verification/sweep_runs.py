@@ -13,7 +13,7 @@ from bounds.theorems import theorem
 from refimpl.validation import InputError, positive
 from verification.report import table
 from verification.sweep_cases import CASES, UNMEASURED
-from verification.sweeps import Case, Json, gathered, overview, parts, points_of, sentence, sweep, unexplained
+from verification.sweeps import Case, Json, exceeded, gathered, overview, parts, points_of, sentence, sweep, unexplained
 from verification.workers import Task, one_thread, workers_of
 
 WHOLE = ("n", "d", "s")
@@ -57,7 +57,7 @@ def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, str]:
             Path(arguments.plot).write_bytes(plot(result, Path(arguments.plot).suffix.lstrip(".") or "svg"))
         except (OSError, ValueError) as error:
             raise InputError(f"plot = {arguments.plot!r}: could not be written ({error})") from None
-    return (1 if unexplained([result]) else 0), result, overview(result)
+    return (1 if unexplained([result]) + exceeded([result]) else 0), result, overview(result)
 
 
 def chosen(identifier: str, *, problem: str | None = None, preset: str | None = None) -> Case:
@@ -154,8 +154,9 @@ def _size(name: str, over: str, *, full: bool) -> tuple[Case, tuple[float, ...],
 
 def failures(results: list[Json]) -> list[str]:
     """Along n, of the theorems' own parameters: a tuned preset has no theorem, and along d and ε an instance may be as easy at
-    one end as it likes, so that only the slopes are shown."""
-    return unexplained(result for result in results if result["preset"] == "theory" and result["over"] == "n")
+    one end as it likes, so that only the slopes are shown.  And bounds with explicit constants that are exceeded, anywhere."""
+    along_n = [result for result in results if result["preset"] == "theory" and result["over"] == "n"]
+    return unexplained(along_n) + exceeded(results)
 
 
 def section(results: list[Json]) -> list[list[str]]:

@@ -12,9 +12,19 @@ runs; the verdicts are
     saturated   fewer than three values are informative
     shown       none: constants may depend on the letter (v, p, θ)
 
+Only `grows` speaks against an upper bound: one that falls is loose here, which it may be.  Whether the exponent is the one that is
+seen is a statement of its own: `exponent` is "agrees" if the rate's slope is within both limits of the measured one (an interval of
+98 %), else "differs".  A rate that is too pessimistic is told by that alone.
+
 A value is informative if the measured risk is at most half of that of the starting point.  Elsewhere the noise fills the set, whose
 diameter keeps the risk down, and the ratio can only grow.  (Without a set every value counts.)  A case that grows or is saturated
 has to say why (`reason`), else the theorem is in doubt and the report fails.
+
+Where a bound has explicit constants (`Explicit`), it is an inequality at every value, and no slopes are needed:
+
+    violated    the runs have a probability of at most 10⁻⁹, all values together, if the inequality holds
+    confirmed   it holds on this problem with a confidence of 99 %, for all values at once
+    consistent  neither
 """
 
 from __future__ import annotations
@@ -27,6 +37,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.stats import beta, binom
 
 from bounds.rates import Rate, parse_rate
 from bounds.statements import Statement
@@ -34,6 +45,7 @@ from bounds.theorems import theorem
 from refimpl.channel import Mechanism, run
 from refimpl.validation import FloatArray, InputError
 from verification.report import number, table
+from verification.sandwich import Mean
 from verification.workers import Task, Workers, run_tasks
 
 Values: TypeAlias = Mapping[str, float]
@@ -42,6 +54,8 @@ Json: TypeAlias = dict[str, Any]
 LIMIT = 0.99
 """Confidence of each one-sided limit of a slope."""
 RESAMPLES = 4000
+FALSE_ALARM = 1e-9
+"""Probability with which a true inequality with explicit constants is called violated in a sweep."""
 PART = 5
 """Runs of a task: no single one takes long beside all of them."""
 INFORMATIVE = 0.5
@@ -51,15 +65,25 @@ HARDER = {"n": 1, "d": 1, "s": 1, "eps": -1}
 
 
 @dataclass(frozen=True)
+class Explicit:
+    """A bound with all its constants: but for a probability of `failure`, or else of the mean of values from 0 to `most`."""
+
+    upper: float
+    failure: float | None
+    most: float = math.inf
+
+
+@dataclass(frozen=True)
 class Point:
     """What is run at one value, and what the letters of the rate stand for there."""
 
     mechanism: Mechanism
     sample: Callable[[np.random.Generator], FloatArray]
     parameters: dict[str, Any]
-    excess: Callable[[FloatArray], float]
+    excess: Callable[[FloatArray, FloatArray], float]  # of an output, on its data
     start: float  # the risk of the starting point, inf if there is no set that bounds the risk
     letters: Values
+    explicit: Explicit | None = None
 
 
 @dataclass(frozen=True)
@@ -139,8 +163,9 @@ def risks_at(case: Case, values: Values, runs: Iterable[int], seed: int) -> list
         warnings.simplefilter("ignore", category=UserWarning)
         for index in runs:
             rng = np.random.default_rng([seed, zlib.crc32(case.name.encode()), index])
-            output, _ = run(point.mechanism, point.sample(rng), rng, **point.parameters)
-            found.append(point.excess(output))
+            data = point.sample(rng)
+            output, _ = run(point.mechanism, data, rng, **point.parameters)
+            found.append(point.excess(output, data))
     return found
 
 
@@ -218,6 +243,7 @@ def gathered(
         row["bound_slope"] = local
     about: Json = {"statement": case.statement, "algorithm": case.algorithm, "problem": case.problem, "preset": case.preset}
     values = {letter: value for letter, value in case.values.items() if letter != over}
+    found |= _inequality([point.explicit for point in points.values()], measured, found["points"])
     explained = case.reason if found["verdict"] in ("grows", "saturated") else ""
     about |= {"over": over, "values": values, "runs": runs, "logs": "keep" if logs else "drop"}
     return {**about, **found, "reason": explained}
@@ -254,13 +280,56 @@ def analyse(
     used = measured <= INFORMATIVE * starts
     result: Json = {"points": rows, "informative": int(used.sum())}
     if used.sum() < 3:
-        return {**result, "verdict": "saturated", "slope": None, "ratio_slope": None}
+        return {**result, "verdict": "saturated", "slope": None, "ratio_slope": None, "exponent": None}
     logs = np.log(grid[used])
     slope = _limits(logs, np.log(measured[used]), np.log(resampled[:, used]))
     of_bound = float(_slopes(logs, np.log(bounds[used])[np.newaxis])[0])
     ratio = [value - of_bound for value in slope]
     result |= {"slope": slope, "bound_slope": of_bound, "ratio_slope": ratio}
-    return {**result, "verdict": _verdict(ratio, direction)}
+    return {
+        **result,
+        "verdict": _verdict(ratio, direction),
+        "exponent": "agrees" if ratio[1] <= 0 <= ratio[2] else "differs",
+    }
+
+
+def _inequality(bounds: list[Explicit | None], risks: FloatArray, rows: list[Json]) -> Json:
+    """The bounds with explicit constants against the runs at every value, noted in the rows, and what all of them say together."""
+    count = sum(bound is not None for bound in bounds)
+    for bound, found, row in zip(bounds, risks, rows, strict=True):
+        if bound is not None:
+            row["explicit"] = _against(bound, found, share=1 / count)
+    verdicts = {row["explicit"]["verdict"] for row in rows if "explicit" in row}
+    if not verdicts:
+        return {}
+    worst = next(word for word in ("violated", "consistent", "confirmed") if word in verdicts)
+    return {"explicit": worst}
+
+
+def _against(bound: Explicit, risks: FloatArray, *, share: float) -> Json:
+    """`chance` is that of such runs, or worse ones, if the inequality holds; `limit` is an upper limit of what it bounds, of that
+    share of the error of 1 %."""
+    error, runs = share * (1 - LIMIT), len(risks)
+    if bound.failure is None:
+        mean = Mean(0.0, bound.most)
+        measured, asked = mean.value(risks), bound.upper
+        chance, limit = mean.chance_above(risks, bound.upper), mean.interval(risks, 2 * error)[1]
+    else:
+        beyond = int((risks > bound.upper).sum())
+        measured, asked = beyond / runs, bound.failure
+        chance = float(binom.sf(beyond - 1, runs, bound.failure))
+        limit = float(beta.ppf(1 - error, beyond + 1, runs - beyond)) if beyond < runs else 1.0  # Clopper and Pearson
+    verdict = "violated" if chance <= share * FALSE_ALARM else "confirmed" if limit <= asked else "consistent"
+    what = "mean" if bound.failure is None else "share beyond it"
+    return {
+        "upper": bound.upper,
+        "what": what,
+        "measured": measured,
+        "asked": asked,
+        "limit": limit,
+        "chance": chance,
+        "verdict": verdict,
+    }
 
 
 def _statistic(risks: FloatArray, quantile: float | None) -> FloatArray:
@@ -302,17 +371,30 @@ def unexplained(results: Iterable[Json]) -> list[str]:
     ]
 
 
+def exceeded(results: Iterable[Json]) -> list[str]:
+    """Bounds with explicit constants that do not hold."""
+    return [
+        f"{r['statement']}: {r['algorithm']} ({r['problem']}) exceeds the bound with its constants along {r['over']}"
+        for r in results
+        if r.get("explicit") == "violated"
+    ]
+
+
 def sentence(result: Json) -> str:
     """The verdict in words."""
+    explicit = f"; with its constants the bound is {result['explicit']}" if result.get("explicit") else ""
     if result["verdict"] == "saturated":
-        return f"saturated: {result['informative']} of {len(result['points'])} values are informative. {result['reason']}"
+        reason = f". {result['reason']}" if result["reason"] else ""
+        return f"saturated: {result['informative']} of {len(result['points'])} values are informative{explicit}{reason}"
     measured, ratio = result["slope"], result["ratio_slope"]
     verdict = f"is shown, constants may depend on {result['over']}" if result["verdict"] == "shown" else result["verdict"]
     text = (
         f"slope in log {result['over']} {measured[0]:+.2f} ({measured[1]:+.2f} to {measured[2]:+.2f}), the rate's "
         f"{result['bound_slope']:+.2f}; measured / rate {verdict} ({ratio[0]:+.2f}, {ratio[1]:+.2f} to {ratio[2]:+.2f})"
     )
-    return f"{text}. {result['reason']}" if result["reason"] else text
+    if result.get("exponent"):
+        text += f", the exponent {result['exponent']}"
+    return f"{text}{explicit}. {result['reason']}" if result["reason"] else text + explicit
 
 
 def overview(result: Json) -> str:
@@ -332,4 +414,24 @@ def overview(result: Json) -> str:
         for row in result["points"]
     ]
     columns = [result["over"], "measured", "95 % interval", "rate", "measured / rate", "of the start's", "rate's slope"]
-    return f"{head}\n{result['runs']} runs at each value\n{table(rows, columns)}\n{sentence(result)}"
+    logs = "" if result["logs"] == "keep" else ", the rate without logarithms"
+    parts = [head, f"{result['runs']} runs at each value{logs}", table(rows, columns)]
+    if result.get("explicit"):
+        parts.append(_with_constants(result))
+    return "\n".join([*parts, sentence(result)])
+
+
+def _with_constants(result: Json) -> str:
+    rows = [
+        [
+            f"{row['at']:g}",
+            number(row["explicit"]["upper"]),
+            row["explicit"]["what"],
+            *(number(row["explicit"][key]) for key in ("measured", "limit", "asked")),
+            row["explicit"]["verdict"],
+        ]
+        for row in result["points"]
+        if "explicit" in row
+    ]
+    title = "with explicit constants, 99 % limits for all values at once:"
+    return f"{title}\n{table(rows, [result['over'], 'bound', 'what', 'measured', 'limit', 'allowed', 'verdict'])}"
