@@ -2,11 +2,11 @@
 
     python benchmarks/planted.py [--jobs 2] [--only P4.S1 …] [--lines benchmarks/planted.jsonl]
 
-A rate falls along n with some exponent.  Twice a quarter is planted in it: too optimistic (times n^(−1/4): a false bound, which has to
-make measured / rate grow), and too pessimistic (times n^(+1/4): a bound that holds and is loose, which has to make the exponent
-differ where it agreed before).  A pair counts as caught if the statement itself is not called growing and agrees in its exponent, and
-both planted ones are found out.  One line of JSON per pair, with every measured risk, is appended to the file; what stands there is
-not run again, and is judged anew.  About ten minutes on one core.
+A rate falls along n with some exponent.  Twice a quarter is planted in it: too optimistic (times n^(−1/4): a false bound, which
+has to make measured / rate grow where it did not), and too pessimistic (times n^(+1/4): a bound that holds and is loose, which
+has to make the verdict about the exponent worse: from agrees to near or differs, from near to differs).  A pair counts as caught
+if both are found out; one whose own statement grows, or differs in its exponent, does not count.  One line of JSON per pair, with
+every measured risk, is appended to the file; what stands there is not run again, and is judged anew.  Ten minutes on one core.
 """
 
 from __future__ import annotations
@@ -77,15 +77,16 @@ def judged(case: Case, over: str, risks: list[float], runs: int, seed: int) -> d
         return gathered(case, risks, over=over, points=points, runs=runs, seed=seed, statement=statement)
 
     honest, optimistic, pessimistic = (against(planted(said, over, power)) for power in (0.0, -QUARTER, QUARTER))
-    fine = honest["verdict"] in ("level", "falls") and honest["exponent"] == "agrees"
-    found = {
-        "honest": honest,
-        "optimistic": [optimistic["verdict"], optimistic["exponent"]],
-        "pessimistic": [pessimistic["verdict"], pessimistic["exponent"]],
-        "optimistic_caught": optimistic["verdict"] == "grows" and honest["verdict"] != "grows",
-        "pessimistic_caught": fine and pessimistic["exponent"] == "differs",
+    ranks = {"agrees": 0, "near": 1, "differs": 2, None: 2}
+    seen = {
+        "optimistic_caught": optimistic["verdict"] == "grows" and honest["verdict"] in ("level", "falls"),
+        "pessimistic_caught": ranks[pessimistic["exponent"]] > ranks[honest["exponent"]],
     }
-    return {**found, "caught": fine and found["optimistic_caught"] and found["pessimistic_caught"]}
+    verdicts = {
+        name: [found["verdict"], found["exponent"]]
+        for name, found in (("optimistic", optimistic), ("pessimistic", pessimistic))
+    }
+    return {"honest": honest, **verdicts, **seen, "caught": all(seen.values())}
 
 
 def row(name: str, over: str, runs: int, found: dict[str, Any]) -> list[str]:

@@ -210,9 +210,11 @@ def do_plan(arguments: argparse.Namespace) -> int:
 
 def do_audit(arguments: argparse.Namespace) -> int:
     from verification.auditing.command import run_audit
+    from verification.workers import discard, workers_of
 
     code, value, text = run_audit(arguments)
     emit(arguments, value, text)
+    discard(workers_of(arguments))
     return code
 
 
@@ -529,6 +531,12 @@ def parser() -> argparse.ArgumentParser:
     audit.add_argument("--budget", type=int, default=100_000, metavar="N", help="runs, both sides together (default 100000)")
     audit.add_argument("--confidence", type=float, default=0.999, help="of the verdict and of the bound (default 0.999)")
     audit.add_argument("--sequential", action="store_true", help="stop as soon as the claim is refuted")
+    spread(audit)
+    audit.set_defaults(jobs=1)
+    audit.epilog = (
+        f"{audit.epilog}\n\nA slow subject runs on many workers by --jobs (here 1 by default) or --cluster; the samples "
+        "are the same."
+    )
     calibrate = command(
         "calibrate",
         do_calibrate,

@@ -13,8 +13,11 @@ runs; the verdicts are
     shown       none: constants may depend on the letter (v, p, θ)
 
 Only `grows` speaks against an upper bound: one that falls is loose here, which it may be.  Whether the exponent is the one that is
-seen is a statement of its own: `exponent` is "agrees" if the rate's slope is within both limits of the measured one (an interval of
-98 %), else "differs".  A rate that is too pessimistic is told by that alone.
+seen is a statement of its own (`exponent`), and a rate that is too pessimistic is told by that alone:
+
+    agrees      the rate's slope is within both limits of the measured one, an interval of 98 %
+    near        it is not, but the interval reaches to 1/8 of it: lower-order terms and logarithms bend slopes as much
+    differs     the whole interval is farther away than 1/8
 
 A value is informative if the measured risk is at most half of that of the starting point.  Elsewhere the noise fills the set, whose
 diameter keeps the risk down, and the ratio can only grow.  (Without a set every value counts.)  A case that grows or is saturated
@@ -60,6 +63,8 @@ PART = 5
 """Runs of a task: no single one takes long beside all of them."""
 INFORMATIVE = 0.5
 """Share of the starting point's risk up to which a measured risk says something."""
+NEAR = 1 / 8
+"""How far from the rate's slope an interval may end and still be near."""
 HARDER = {"n": 1, "d": 1, "s": 1, "eps": -1}
 """Where constants may not depend on a letter: the direction in which the ratio must not grow."""
 
@@ -358,6 +363,12 @@ def _verdict(ratio: list[float], direction: int) -> str:
     return "falls" if high <= 0 else "grows" if low > 0 else "level"
 
 
+def _exponent(ratio: list[float]) -> str:
+    _, low, high = ratio
+    away = max(low, -high, 0.0)
+    return "agrees" if away == 0 else "near" if away <= NEAR else "differs"
+
+
 # -------------------------------------------------------------------------------------------------------------------- reports
 
 
@@ -393,7 +404,7 @@ def sentence(result: Json) -> str:
         f"{result['bound_slope']:+.2f}; measured / rate {verdict} ({ratio[0]:+.2f}, {ratio[1]:+.2f} to {ratio[2]:+.2f})"
     )
     if result.get("exponent"):
-        text += f", the exponent {result['exponent']}"
+        text += f", the exponent {'is near' if result['exponent'] == 'near' else result['exponent']}"
     return f"{text}{explicit}. {result['reason']}" if result["reason"] else text + explicit
 
 

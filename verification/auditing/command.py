@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import math
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,12 @@ from refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring, parse_claim
 from refimpl.validation import InputError, positive
 from verification.auditing.admissible import Admissible
 from verification.auditing.audit import RECORDS, SHAPES, audit
+from verification.auditing.pooled import WORTH, PooledRunner
 from verification.auditing.programs import CommandRunner
+from verification.auditing.runner import SeededRunner, runner_of
 from verification.auditing.runs import Pair
 from verification.datafile import read_table
+from verification.workers import Workers, started, workers_of
 
 NO_LIMIT = 1e7  # seconds
 
@@ -37,13 +42,42 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
         "sequential": arguments.sequential,
         "seed": arguments.seed,
     }
-    if arguments.program is not None:
-        with CommandRunner(arguments.program, time_limit=limit or NO_LIMIT) as runner:
-            result = audit(runner, claim, pairs, **given)
-    else:
-        result = audit(load("mechanism", arguments.mechanism), claim, pairs, **given, time_limit=limit)
+    workers = workers_of(arguments)
+    if (workers.cluster is not None or workers.jobs > 1) and limit is not None and arguments.program is None:
+        raise InputError("time_limit: a function on workers has none; give --time-limit 0 with --jobs or --cluster")
+    make: Callable[..., SeededRunner] = _function_runner if arguments.program is None else _program_runner
+    chosen = (arguments.mechanism or arguments.program, limit, str(Path.cwd()))
+    with started(workers, _about(arguments)) as run, closing(PooledRunner(make, chosen, run, _worth(workers))) as runner:
+        result = audit(runner, claim, pairs, **given)
     code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
     return code, result.to_json(), str(result)
+
+
+def _function_runner(place: str, limit: float | None, folder: str) -> SeededRunner:
+    return runner_of(load("mechanism", place, folder), time_limit=limit)
+
+
+def _program_runner(program: str, limit: float | None, _: str) -> SeededRunner:
+    return CommandRunner(program, time_limit=limit or NO_LIMIT)
+
+
+def _worth(workers: Workers) -> float:
+    """Seconds from which on a draw is made of tasks: always if they are kept, never if one process runs them all."""
+    if workers.checkpoint is not None:
+        return 0.0
+    return math.inf if workers.cluster is None and workers.jobs == 1 else WORTH
+
+
+def _about(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Which audit this is: options, and what stands in the files that it reads."""
+    ways = ("json", "jobs", "cluster", "checkpoint", "resume", "action")
+    options = {name: value for name, value in vars(arguments).items() if name not in ways}
+    files = [arguments.data, arguments.neighbour]
+    for name in ("mechanism", "pairs"):
+        if (place := getattr(arguments, name)) is not None:
+            files.append(getattr(import_module(load(name, place).__module__), "__file__", None))
+    read = {str(file): hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if file is not None}
+    return {**options, "files": read}
 
 
 def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admissible]:
@@ -72,12 +106,12 @@ def _bounds(text: str | None) -> tuple[float, float]:
     return low, high
 
 
-def load(name: str, place: str) -> Callable[..., Any]:
-    """MODULE:FUNCTION, from the working folder or from what is installed; our own packages come first."""
+def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]:
+    """MODULE:FUNCTION, from a folder (the working one) or from what is installed; our own packages come first."""
     module_name, _, function_name = place.partition(":")
     if not module_name or not function_name:
         raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION, such as mymodule:noisy_mean")
-    here = str(Path.cwd())
+    here = folder or str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
     try:
