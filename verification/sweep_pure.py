@@ -231,7 +231,7 @@ PURE: tuple[Case, ...] = (
         "linear losses",
         partial(_linear, population_localization, _phases),
         _DEFAULTS,
-        {"n": (300.0, 1000.0, 3000.0, 10000.0), "eps": _BUDGETS, "k": _ORDERS},
+        {"n": (300.0, 1000.0, 3000.0, 10000.0), "k": _ORDERS},
         runs=60,
     ),
     Case(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
@@ -287,8 +288,39 @@ def overview(report: Json) -> str:
     lines += [table(mutant_rows, ["algorithm", "mutants killed", "by"]), ""]
     if report["published_claims"]:
         lines += [published_claims.overview(report["published_claims"]), ""]
+    lines += [_parts(report), ""]
     lines += [f"FAILED  {line}" for line in report["failures"]]
     return "\n".join([*lines, report["summary"]])
+
+
+def _parts(report: Json) -> str:
+    """What was run, and how it came out, a line for each part."""
+
+    def counted(words: Iterable[Any]) -> str:
+        return ", ".join(f"{count} {word}" for word, count in sorted(Counter(map(str, words)).items()))
+
+    sweeps = report["sweeps"]
+    outputs = [f for f in report["findings"] if f["check"] == "final iterate"]
+    exponents, explicit = ([r[key] for r in sweeps if r.get(key)] for key in ("exponent", "explicit"))
+    decided = ["hold" if c["holds"] else "do not" for c in report["comparisons"]]
+    chosen = ["best" if c["attained"] else "not best" for c in report["choices"]]
+    rows = [
+        ("checks of algorithms", report["findings"], counted(f["status"] for f in report["findings"])),
+        ("audits of outputs", outputs, counted(f["status"] for f in outputs)),
+        ("broken copies", report["mutants"], counted("killed" if m["killed_by"] else "alive" for m in report["mutants"])),
+        ("published claims", report["published_claims"], counted(c["verdict"] for c in report["published_claims"])),
+        ("explicit statements", report["statements"], counted(s["status"] for s in report["statements"])),
+        ("printed rates", report["agreements"], counted(a["verdict"] for a in report["agreements"])),
+        ("comparisons of rates", decided, counted(decided)),
+        ("derivations", report["derivations"], counted(d["verdict"] for d in report["derivations"])),
+        ("choices of parameters", chosen, counted(chosen)),
+        ("sweeps", sweeps, counted(r["verdict"] for r in sweeps)),
+        ("exponents in sweeps", exponents, counted(exponents)),
+        ("bounds with constants in sweeps", explicit, counted(explicit)),
+        ("between lower and upper bounds", report["sandwich"], counted(r["verdict"] for r in report["sandwich"])),
+        ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
+    ]
+    return table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
 
 
 def _ratio(finding: Json) -> float:
