@@ -25,7 +25,7 @@ PAIRS: tuple[tuple[str, str, int], ...] = (
     ("P0.T2/P0.A4/−⟨w, x⟩ + ‖w‖^2/2/tuned", "n", 60),
     ("P0.T3/P0.A5/−⟨w, x⟩ + ‖w‖^2/2/tuned", "n", 150),
     ("P1.T2/P1.A1/means/theory", "n", 60),
-    ("P1.T7/P1.A4/means/theory", "n", 60),
+    ("P1.T7/P1.A4/means/theory", "n", 100),
     ("P1.T8/P1.A4/linear losses/theory", "n", 40),
     ("P2.T2/P2.A2/means/theory", "n", 60),
     ("P2.T4/P2.A1/means, p = 2/theory", "n", 30),

@@ -2,7 +2,8 @@
 
 Too optimistic (the rate times n^(−1/4)) is a false bound: measured / rate has to grow where it did not.  Too pessimistic (times
 n^(+1/4)) is a bound that holds and is loose: the verdict about the exponent has to get worse, from agrees to near or differs, or
-from near to differs.  A statement that grows itself, or differs in its exponent, cannot be told from a planted one: it does not count.
+from near to differs.  A statement that grows itself, or differs in its exponent, cannot be told from a planted one, and does
+not count.
 """
 
 from __future__ import annotations

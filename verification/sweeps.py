@@ -291,11 +291,7 @@ def analyse(
     of_bound = float(_slopes(logs, np.log(bounds[used])[np.newaxis])[0])
     ratio = [value - of_bound for value in slope]
     result |= {"slope": slope, "bound_slope": of_bound, "ratio_slope": ratio}
-    return {
-        **result,
-        "verdict": _verdict(ratio, direction),
-        "exponent": "agrees" if ratio[1] <= 0 <= ratio[2] else "differs",
-    }
+    return {**result, "verdict": _verdict(ratio, direction), "exponent": _exponent(ratio)}
 
 
 def _inequality(bounds: list[Explicit | None], risks: FloatArray, rows: list[Json]) -> Json:
