@@ -23,7 +23,7 @@ PAIRS: tuple[tuple[str, str, int], ...] = (
     # case (statement/algorithm/problem/preset), and runs at each value of n
     ("P0.T1/P0.A3/linear losses/tuned", "n", 60),
     ("P0.T2/P0.A4/−⟨w, x⟩ + ‖w‖^2/2/tuned", "n", 60),
-    ("P0.T3/P0.A5/−⟨w, x⟩ + ‖w‖^2/2/tuned", "n", 150),
+    ("P0.T3/P0.A5/−⟨w, x⟩ + ‖w‖^2/2/tuned", "n", 60),
     ("P1.T2/P1.A1/means/theory", "n", 60),
     ("P1.T7/P1.A4/means/theory", "n", 100),
     ("P1.T8/P1.A4/linear losses/theory", "n", 40),

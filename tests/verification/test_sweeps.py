@@ -145,11 +145,16 @@ def test_without_logs() -> None:
     assert bound_at(theorem("P3.T1"), letters, logs=False) == pytest.approx(2 ** (2 / 3) * (1 / 5e3) ** (1 / 3))
     log = math.log(1e6) ** 0.5 * math.log(10)
     assert bound_at(theorem("P3.T1"), letters) == pytest.approx(2 ** (2 / 3) * (log / 5e3) ** (1 / 3))
-    known = {"n": 1e4, "d": 2.0, "rho": 0.5, "k": 4.0, "eps": 1.0, "delta": 1e-6}
-    known |= {"R2k": 2.0, "D": 2.0, "xi": 1e-3, "p": 1.0, "theta": 2.0, "lam": 0.5}
-    assert bound_at(theorem("P0.T2"), known, logs=False) == pytest.approx(
-        2 * (2 * (0.01 + (math.sqrt(2) / 1e4) ** 0.75) + 1 / 400) ** 2
+    known = {"R2k": 2.0, "D": 3.0, "n": 1e4, "d": 2.0, "delta": 1e-6, "eps": 0.5, "k": 4.0, "xi": 1e-3, "p": 1.0}
+    b = (math.sqrt(2) / (0.5 * 1e4)) ** 0.75
+    a = 0.01 + b
+    by_hand = (
+        2 * 3 * max(a / 1e4, b / 100, 2 * a**2 / 100)
+        + 3 * min(2 * a, 2 * a**2 / (100 * b), 0.01)
+        + 2 * 3 * b**2 * min(1 / a, 1 / (100 * b), 0.01 / (2 * a**2))
+        + 3 * min(200 * a, 2 * a**2 / b, 1)
     )
+    assert bound_at(theorem("P0.T1"), known, logs=False) == pytest.approx(by_hand)
 
 
 # -------------------------------------------------------------------------------------------- bounds with explicit constants

@@ -125,6 +125,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     done = run_tasks(tasks(str), Workers(checkpoint=kept, resume=True), ABOUT)
     assert [one.result for one in done] == [0, 1, 2, ""]
     assert ran.read_text() == "0\n1\n2\n"  # none of them twice
+    assert min(one.seconds for one in done) > 0
     assert names_in(kept) == ["note 0", "note 1", "note 2", "last"]
     assert run_tasks(tasks(failing(RuntimeError())), Workers(checkpoint=kept, resume=True), ABOUT) == done
 
