@@ -10,17 +10,21 @@ d = 20 dimensions (P3.A5: d = 2000, s* = 5), ε = 1, δ = 10⁻⁵.  "A step" is
 all its gradients, so that a run of few steps charges them with its set-up.  "A further one" is what a step more costs: the
 difference to a run of four times the steps on batches of the same size (of four times the data, repeated, where every record is
 used once), over the difference of their gradients.  Rows without multiples make no gradient steps of a number that is known
-beforehand.  Rows with a multiple above 3 come again for n = 10⁵: what is constant per step fades there, what is done to every
-entry or record stays.  The last line says what some of that costs by itself.  Before anything is timed, memory is taken and given
-back once: from then on the C library keeps what is freed, and no pass pays for fresh pages or is spared them by chance.
+beforehand.  Rows with a multiple above 3 come again for n = 10⁵, and if it is above 3 there too for n = 10⁶: what is constant per
+step fades, what is done to every entry or record stays.  The last line says what some of that costs by itself.  Before anything
+is timed, memory is taken and given back once: from then on the C library keeps what is freed, and no pass pays for fresh pages
+or is spared them by chance.
 
 Order statistics, and with them P1.A3, depend on the processor.  numpy's partition for AVX-512 takes six times as long as that for
 AVX2 on AMD's Zen 4, where it stores what it compares in microcode; `NPY_DISABLE_CPU_FEATURES="AVX512_ICL X86_V4" python
-benchmarks/descent.py speed --only P1 --json benchmarks/descent_avx2.json` shows the latter.
+benchmarks/descent.py speed --only P1 --json benchmarks/descent_avx2.json` shows the latter.  Selection by counting (pivots from a
+sample, certified by counts, the entries between them sorted) was tried instead: a further step of P1.A3 then cost 4 to 8 passes for
+n = 10⁴ with AVX-512, and a quarter more than now with AVX2.  That is not worth two more pages in code that privacy rests on.
 
-P2.A1 with iterative updating cannot come near 3.  Whatever n is, each of the ten inner steps of a step searches for the set of
-group means to leave out, which for 20 groups takes about 160 nearest-point problems in 20 dimensions of some 0.05 ms: a tenth of a
-second for a step, where its gradients take less than half a millisecond for n = 10⁴.
+P2.A1 with iterative updating has a cost per step that does not depend on n: each of the ten inner steps of a step searches for the
+set of group means to leave out, which for 20 groups takes about 160 nearest-point problems in 20 dimensions of some 0.05 ms.
+That is a tenth of a second for a step, where its gradients take less than half a millisecond for n = 10⁴; it is below 3 from some
+n between 3·10⁵ and 10⁶ on.
 
 `thresholding` (P3 Remark 2): P3's medians of means set entries beyond τ to 0, those of Kamath, Liu and Zhang (2022) set them to ±τ.
 Both have the same sensitivity, hence the same noise.  Root mean square errors of three steps on disjoint batches of losses
@@ -76,6 +80,7 @@ from refimpl.pure_dp.perturbation import table
 PRIVATE = {"epsilon": 1.0, "delta": 1e-5}
 TARGET = 3.0  # a step should cost no more passes over its gradients than this
 LONGER = 4
+SIZES = (10_000, 100_000, 1_000_000)
 TAUS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
@@ -204,13 +209,13 @@ def speed(only: str = "") -> list[dict[str, Any]]:
     warnings.simplefilter("ignore", WeakDelta)  # that 10⁻⁵ is not below 1/n for n = 10⁵ changes no time
     rows, d = [], 20
     np.ones(31 << 17).sum()  # 31 MiB, just below the largest size that glibc adapts to
-    for n in (10_000, 100_000):
+    for n in SIZES:
         rng = np.random.default_rng(0)
         features = rng.standard_normal((n, d))
         data = np.column_stack([features, features @ np.full(d, 0.2) + rng.standard_t(3, size=n) / 2])
-        slow = {(row["id"], row["what"]) for row in rows if not _within_target(row)}
+        slow = {(row["id"], row["what"]) for row in rows if row["n"] == n // 10 and not _within_target(row)}
         for subject in subjects(n, d):
-            if subject.id.startswith(only) and (n == 10_000 or (subject.id, subject.what) in slow):
+            if subject.id.startswith(only) and (n == SIZES[0] or (subject.id, subject.what) in slow):
                 rows.append(_cost(subject, data, {"domain": "ball:1"}))
     if "P3.A5".startswith(only):
         n, wide = 10_000, 2000

@@ -228,25 +228,43 @@ def utility_finding(subject: Subject, seed: int, effort: Effort) -> Finding:
     return _finding(subject, "utility", measurement, seed, runs=effort.runs, confidence=1 - utility.FALSE_ALARM)
 
 
-def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Finding]:
-    """Everything about one published algorithm."""
+def parts_of(entry: Algorithm) -> list[str]:
+    """What is checked about one published algorithm, in parts that can be done one by one: every setting, then what needs one."""
     assert entry.implementation is not None
-    for index, _ in enumerate(entry.implementation.settings):
-        subject = subject_of(entry.id, index, implementation=entry.implementation)
-        key = task_seed(seed, entry.id, index)
-        yield from (
-            privacy_findings(subject, key, effort)
-            if not subject.setting.refuted
-            else refutation_findings(subject, key, effort)
-        )
-        if entry.id in PUBLISHED and not subject.setting.refuted:
-            yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
-    yield from _further_amplification(entry.id, seed)
-    if entry.id in marginal.AUDITED:
+    parts = [f"setting {index}" for index, _ in enumerate(entry.implementation.settings)] + ["amplification"]
+    parts += ["output"] if entry.id in marginal.AUDITED else []
+    return parts + (["utility"] if entry.id in utility.BOUNDS else [])
+
+
+def part_findings(entry: Algorithm, part: str, seed: int, effort: Effort) -> Iterator[Finding]:
+    assert entry.implementation is not None
+    if part == "amplification":
+        yield from _further_amplification(entry.id, seed)
+    elif part == "output":
         yield output_finding(entry.id, task_seed(seed, entry.id, "final iterate"), effort)
-    if entry.id in utility.BOUNDS:
+    elif part == "utility":
         subject = subject_of(entry.id, 0, implementation=entry.implementation)
         yield utility_finding(subject, task_seed(seed, entry.id, "utility"), effort)
+    else:
+        yield from _setting_findings(entry, int(part.removeprefix("setting ")), seed, effort)
+
+
+def _setting_findings(entry: Algorithm, index: int, seed: int, effort: Effort) -> Iterator[Finding]:
+    assert entry.implementation is not None
+    subject = subject_of(entry.id, index, implementation=entry.implementation)
+    key = task_seed(seed, entry.id, index)
+    if subject.setting.refuted:
+        yield from refutation_findings(subject, key, effort)
+        return
+    yield from privacy_findings(subject, key, effort)
+    if entry.id in PUBLISHED:
+        yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
+
+
+def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Finding]:
+    """Everything about one published algorithm."""
+    for part in parts_of(entry):
+        yield from part_findings(entry, part, seed, effort)
 
 
 # --- mutants ------------------------------------------------------------------------------------------------------------

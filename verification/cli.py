@@ -71,6 +71,7 @@ def do_verify(arguments: argparse.Namespace) -> int:
     from refimpl.validation import InputError
     from verification import verify
     from verification.check import FULL, QUICK
+    from verification.workers import discard, workers_of
 
     known = {a.id: a for a in ALGORITHMS}
     for identifier in arguments.only or []:
@@ -79,16 +80,13 @@ def do_verify(arguments: argparse.Namespace) -> int:
         if known[identifier].implementation is None:
             raise InputError(f"only = {identifier!r}: has no implementation to check yet")
     effort, preset = (FULL, "full") if arguments.full else (QUICK, "quick")
-    report, seconds = verify.build_report(
-        only=arguments.only,
-        seed=arguments.seed,
-        effort=effort,
-        preset=preset,
-        jobs=arguments.jobs,
-        progress=sys.stderr.isatty(),
-    )
     folder = Path(arguments.report)
+    workers = workers_of(arguments, folder / "checkpoint.jsonl")
+    report, seconds = verify.build_report(
+        only=arguments.only, seed=arguments.seed, effort=effort, preset=preset, workers=workers
+    )
     verify.write(report, seconds, folder)
+    discard(workers)
     emit(arguments, report, f"{verify.overview(report)}\nreport: {folder / 'report.html'}, {folder / 'report.json'}")
     return 1 if report["failures"] else 0
 
@@ -179,6 +177,7 @@ def do_theorem(arguments: argparse.Namespace) -> int:
     from refimpl.validation import InputError
     from verification.bound_checks import draw_atlas, list_theorems, show_theorem
     from verification.paper_check import check_papers
+    from verification.workers import Workers
 
     if arguments.atlas is not None:
         if arguments.id is not None or arguments.check:
@@ -186,9 +185,25 @@ def do_theorem(arguments: argparse.Namespace) -> int:
         code, value, text = draw_atlas(arguments.atlas)
     elif arguments.check:
         chosen = [arguments.id] if arguments.id else None
-        code, value, text = check_papers(chosen, jobs=arguments.jobs, progress=sys.stderr.isatty())
+        code, value, text = check_papers(chosen, Workers(jobs=arguments.jobs, progress=True))
     else:
         code, value, text = list_theorems() if arguments.id is None else show_theorem(arguments.id)
+    emit(arguments, value, text)
+    return code
+
+
+def do_vectors(arguments: argparse.Namespace) -> int:
+    from refimpl.validation import InputError
+    from verification.vectors import command
+
+    if arguments.what == "export":
+        if arguments.folder is None:
+            raise InputError("folder is missing: vectors export DIR")
+        code, value, text = command.export(arguments.folder)
+    else:
+        code, value, text = command.check(
+            arguments.program, folder=arguments.folder, kinds=arguments.kind, time_limit=arguments.time_limit
+        )
     emit(arguments, value, text)
     return code
 
@@ -211,25 +226,31 @@ def do_plan(arguments: argparse.Namespace) -> int:
 
 def do_audit(arguments: argparse.Namespace) -> int:
     from verification.auditing.command import run_audit
+    from verification.workers import discard, workers_of
 
     code, value, text = run_audit(arguments)
     emit(arguments, value, text)
+    discard(workers_of(arguments))
     return code
 
 
 def do_sweep(arguments: argparse.Namespace) -> int:
     from verification.sweep_runs import run_sweep
+    from verification.workers import discard, workers_of
 
     code, value, text = run_sweep(arguments)
     emit(arguments, value, text)
+    discard(workers_of(arguments))
     return code
 
 
 def do_sandwich(arguments: argparse.Namespace) -> int:
     from verification.sandwich import run_sandwich
+    from verification.workers import discard, workers_of
 
     code, value, text = run_sandwich(arguments)
     emit(arguments, value, text)
+    discard(workers_of(arguments))
     return code
 
 
@@ -361,12 +382,25 @@ def parser() -> argparse.ArgumentParser:
         sub.set_defaults(action=action)
         return sub
 
+    def spread(sub: argparse.ArgumentParser, kept: str = "(default: nowhere)") -> None:
+        """What every command has that runs many tasks."""
+        sub.add_argument(
+            "--cluster",
+            metavar="ADDRESS",
+            help="run on a Dask cluster instead: its scheduler, such as tcp://host:8786, or local:2 to try; "
+            "pip install 'tailproof[cluster]'",
+        )
+        sub.add_argument("--checkpoint", metavar="FILE", help=f"keep finished tasks there until all are done {kept}")
+        sub.add_argument("--resume", action="store_true", help="go on from the checkpoint of a run that was interrupted")
+
     command("list", do_list, "the catalogue: id, name, place, published claim, status", "tailproof list --json -")
     verify = command(
         "verify",
         do_verify,
         "check every algorithm, its mutants, statements and errata",
-        "tailproof verify --only P2.A2 P3.A1",
+        "tailproof verify --only P2.A2 P3.A1\n"
+        "         tailproof verify --full --resume                      (goes on where an interrupted run stopped)\n"
+        "         tailproof verify --full --cluster tcp://host:8786     (on a Dask cluster; the same report)",
     )
     size = verify.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="under two minutes (the default)")
@@ -375,6 +409,7 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument(
         "--report", default="report", metavar="DIR", help="where report.html and report.json go (default: report)"
     )
+    spread(verify, "(default: checkpoint.jsonl in the report's folder)")
     again = command(
         "report",
         do_report,
@@ -455,6 +490,13 @@ def parser() -> argparse.ArgumentParser:
     sweep.add_argument("--runs", type=int, help="runs at each value")
     sweep.add_argument("--printed", action="store_true", help="the rate as printed, where another one follows")
     sweep.add_argument("--plot", metavar="FILE", help="a picture: .svg, .png or .pdf")
+    sweep.add_argument(
+        "--logs",
+        choices=["keep", "drop"],
+        default="keep",
+        help="drop: the rate up to logarithms, each of them 1 (default keep)",
+    )
+    spread(sweep)
     sandwich = command(
         "sandwich",
         do_sandwich,
@@ -467,6 +509,7 @@ def parser() -> argparse.ArgumentParser:
     sandwich.add_argument("--runs", type=int, default=60, help="of every pair (default 60); rounded up to all members alike")
     sandwich.add_argument("--only", nargs="+", metavar="TEXT", help="these algorithms, or instances with this text, only")
     sandwich.add_argument("--plot", metavar="FILE", help="a picture: .svg, .png or .pdf")
+    spread(sandwich)
     audit = command(
         "audit",
         do_audit,
@@ -484,7 +527,10 @@ def parser() -> argparse.ArgumentParser:
         "mechanism", metavar="MODULE:FUNCTION", nargs="?", help="f(data, rng) -> number or array, or f(data, rng, size)"
     )
     audit.add_argument(
-        "--command", dest="program", metavar="PROGRAM", help="instead: a program in any language that answers JSON lines"
+        "--command",
+        dest="program",
+        metavar="PROGRAM",
+        help="instead: a program in any language that answers JSON lines (docs/protocol.md)",
     )
     audit.add_argument(
         "--claim", required=True, metavar="CLAIM", help="pure(eps=1), approx(eps=1,delta=1e-5), zcdp(rho=.1) or gdp(mu=1)"
@@ -507,6 +553,37 @@ def parser() -> argparse.ArgumentParser:
     audit.add_argument("--budget", type=int, default=100_000, metavar="N", help="runs, both sides together (default 100000)")
     audit.add_argument("--confidence", type=float, default=0.999, help="of the verdict and of the bound (default 0.999)")
     audit.add_argument("--sequential", action="store_true", help="stop as soon as the claim is refuted")
+    audit.add_argument(
+        "--parameters", metavar="JSON", help="for --command: public parameters, an object sent with every request"
+    )
+    audit.add_argument(
+        "--batch", type=int, default=1000, metavar="N", help="for --command: runs asked for in one request (default 1000)"
+    )
+    spread(audit)
+    audit.set_defaults(jobs=1)
+    audit.epilog = (
+        f"{audit.epilog}\n\nA slow subject runs on many workers by --jobs (here 1 by default) or --cluster; the samples "
+        "are the same."
+    )
+    vectors = command(
+        "vectors",
+        do_vectors,
+        "portable test vectors: write them, or check a program in any language against them",
+        "tailproof vectors export vectors\n"
+        "         tailproof vectors check --command './program'\n"
+        "         tailproof vectors check --command './program' --kind clipping calibration\n"
+        "         tailproof vectors check --command \"python -m verification.vectors.subject --mutant P2.A2 'noise halved'\"\n\n"
+        "check: every test is passed, failed (with the classes of bugs that it hunts) or unsupported by the program; exit 1 when\n"
+        "one fails, or nothing is supported.  Without --command the files are validated, and what can be computed in a few lines\n"
+        "is computed again.  Without DIR the shipped vectors are used.  docs/protocol.md says what a program is asked.",
+    )
+    vectors.add_argument("what", choices=["export", "check"])
+    vectors.add_argument("folder", nargs="?", metavar="DIR", help="where the vectors go, or are")
+    vectors.add_argument("--command", dest="program", metavar="PROGRAM", help="a program that answers JSON lines")
+    vectors.add_argument("--kind", nargs="+", metavar="KIND", help="these kinds only")
+    vectors.add_argument(
+        "--time-limit", type=float, default=60.0, metavar="SECONDS", help="for one answer (default 60); then it is killed"
+    )
     calibrate = command(
         "calibrate",
         do_calibrate,
@@ -646,6 +723,9 @@ def main(argv: list[str] | None = None) -> int:
     except InputError as error:
         print(f"tailproof {arguments.command}: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt as stopped:
+        print(f"tailproof {arguments.command}: {stopped or 'interrupted'}", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         return 0
     return code

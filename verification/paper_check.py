@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from joblib import Parallel, delayed
-from tqdm import tqdm
-
 from bounds.agreement import agreement
 from bounds.compare import Dominance, Separation
 from bounds.derivations import check_choice, check_derivation
@@ -17,6 +14,7 @@ from bounds.theorems import choices, comparisons, theorems
 from refimpl.validation import InputError
 from verification.bound_checks import Outcome, check_comparison
 from verification.report import table
+from verification.workers import Task, Workers, run_tasks
 
 PAPERS = tuple(dict.fromkeys(statement.paper for statement in theorems()))
 AGREEMENTS = ("same", "same without logarithms", "printed is larger", "printed is smaller", "incomparable", "undecided")
@@ -124,17 +122,17 @@ def failures(found: dict[str, list[dict[str, Any]]]) -> list[str]:
     return lines
 
 
-def check_papers(only: list[str] | None = None, *, jobs: int = 1, progress: bool = False) -> Outcome:
+def check_papers(only: list[str] | None = None, workers: Workers | None = None) -> Outcome:
     """`tailproof theorem --check`: everything that can be decided about the papers' rates, summed up by paper."""
     for paper in only or []:
         if paper not in PAPERS:
             raise InputError(f"id = {paper!r}: must be one of {', '.join(PAPERS)} with --check")
     papers = only or list(PAPERS)
     work = [(paper, name) for paper in papers for name in TASKS]
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(TASKS[name])(paper) for paper, name in work)
+    tasks = [Task(f"{paper} {name}", TASKS[name], (paper,)) for paper, name in work]
     value: dict[str, dict[str, list[dict[str, Any]]]] = {paper: {} for paper in papers}
-    for (paper, name), result in zip(work, tqdm(results, total=len(work), unit="task", disable=not progress), strict=True):
-        value[paper][name] = result
+    for (paper, name), done in zip(work, run_tasks(tasks, workers or Workers(), {"command": "theorem"}), strict=True):
+        value[paper][name] = done.result
     wrong = [line for entry in value.values() for line in failures(entry)]
     return (1 if wrong else 0), {"papers": value, "failures": wrong}, _text(value, wrong)
 

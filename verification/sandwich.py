@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import io
 import math
-import sys
 import warnings
 import zlib
 from collections.abc import Callable, Iterable
@@ -28,15 +27,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.optimize import brentq
 from scipy.stats import binom
-from tqdm import tqdm
 
 from refimpl.channel import Mechanism, run
 from refimpl.claims import Claim
 from refimpl.validation import FloatArray, InputError, whole
 from verification.report import number, plain, table
+from verification.workers import Task, Workers, run_tasks, workers_of
 
 Json: TypeAlias = dict[str, Any]
 Verdict: TypeAlias = Literal["consistent", "violated", "inconclusive"]
@@ -199,7 +197,7 @@ class _Quantile:
 
 
 @dataclass(frozen=True)
-class _Mean:
+class Mean:
     """The mean, against the bound of the mean; values lie between 0 and `most`, the worst of the set.  By Hoeffding's inequality of
     1963, P(mean ≤ m) ≤ e^{−runs·kl(m, true mean)} for m below the true mean, both as shares of `most`, and likewise above."""
 
@@ -232,12 +230,12 @@ class _Mean:
         return float(found.mean()) / self.most
 
 
-def statistic_of(trial: Trial, n: int) -> _Quantile | _Mean:
+def statistic_of(trial: Trial, n: int) -> _Quantile | Mean:
     family = trial.family
     if hasattr(family, "failure_lower"):
         return _Quantile(family.threshold, family.failure_lower(n, trial.claim))
     worst = -family.domain.radius * family.mean(0) / np.linalg.norm(family.mean(0))
-    return _Mean(family.mean_excess_lower(n, trial.claim), family.excess(worst, 0))
+    return Mean(family.mean_excess_lower(n, trial.claim), family.excess(worst, 0))
 
 
 def _kl(x: float, y: float) -> float:
@@ -245,10 +243,18 @@ def _kl(x: float, y: float) -> float:
     return first + ((1 - x) * math.log((1 - x) / (1 - y)) if x < 1 else 0.0)
 
 
-def measure_all(pairs: Iterable[Pair], *, runs: int, seed: int, jobs: int = 1, progress: bool = False) -> list[Row]:
-    chosen = list(pairs)
-    pending = Parallel(n_jobs=jobs, return_as="generator")(delayed(measure)(pair, runs=runs, seed=seed) for pair in chosen)
-    return list(tqdm(pending, total=len(chosen), unit="pair", disable=not (progress and sys.stderr.isatty())))
+def task(pair: Pair, *, runs: int, seed: int, cost: float = 1.0) -> Task:
+    return Task(f"sandwich {pair.name}", _measured, (pair, runs, seed), cost)
+
+
+def _measured(pair: Pair, runs: int, seed: int) -> Json:
+    return measure(pair, runs=runs, seed=seed).to_json()
+
+
+def measure_all(pairs: Iterable[Pair], *, runs: int, seed: int, workers: Workers | None = None) -> list[Json]:
+    work = [task(pair, runs=runs, seed=seed) for pair in pairs]
+    done = run_tasks(work, workers or Workers(), {"command": "sandwich", "runs": runs, "seed": seed})
+    return [one.result for one in done]
 
 
 # ----------------------------------------------------------------------------------------------------------------- what is shown
@@ -345,10 +351,8 @@ def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, str]:
     from verification.sandwich_pairs import PAIRS
 
     chosen = select(PAIRS, arguments.only)
-    rows = measure_all(
-        chosen, runs=whole("runs", arguments.runs, least=20), seed=arguments.seed, jobs=arguments.jobs, progress=True
-    )
-    entries = [row.to_json() for row in rows]
+    runs = whole("runs", arguments.runs, least=20)
+    entries = measure_all(chosen, runs=runs, seed=arguments.seed, workers=workers_of(arguments))
     if arguments.plot is not None:
         try:
             Path(arguments.plot).write_bytes(plot(entries, Path(arguments.plot).suffix.lstrip(".") or "svg"))

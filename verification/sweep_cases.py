@@ -1,4 +1,4 @@
-"""What is swept: the upper bounds of P0 to P3, each on problems inside its assumptions with known excess risk.
+"""What is swept: upper bounds of P0 to P3 (of P4: `sweep_pure`), each on problems inside its assumptions with known excess risk.
 
 Sets are balls of radius 1, so that D = 2; an algorithm starts in the middle.  Heavy tails have the moments that a theorem asks for
 and little more.  P0's Algorithms 3 to 5 run as their ρ-zCDP variants (Remarks 1 and 5), whose ε in the rate is √(ρ log(1/δ)): the
@@ -15,13 +15,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from bounds.explicit import (
+    clipped_mean_error_upper,
+    truncated_mean_error_upper,
+    truncated_median_of_means_error_upper,
+)
 from refimpl.approx_dp.presets import Facts, Kind, optimiser, preset
 from refimpl.approx_dp.shuffling import LOCAL_LIMIT, shuffled_epsilon
 from refimpl.channel import Mechanism
 from refimpl.domains import Ball
 from refimpl.losses import AnyLoss, Quadratic, parse_any_loss
 from refimpl.means.iterative_updating import iterative_updating_mean
-from refimpl.means.median_of_means import truncated_median_of_means
+from refimpl.means.median_of_means import number_of_groups, truncated_median_of_means
 from refimpl.means.simple_clipping import simple_clipping_mean
 from refimpl.means.truncated import truncated_mean
 from refimpl.problems import (
@@ -41,7 +46,8 @@ from refimpl.problems import (
     TwoPoint,
 )
 from refimpl.validation import FloatArray
-from verification.sweeps import Case, Point, Values
+from verification.sweep_pure import PURE
+from verification.sweeps import Case, Explicit, Point, Values
 
 DIAMETER = 2.0
 FAILURE = 0.05
@@ -195,7 +201,7 @@ def _optimiser(make: Make, algorithm: str, kind: Kind, letters: Letters, overrid
         mechanism=optimiser(algorithm),
         sample=partial(instance.problem.sample, n=facts.records),
         parameters=parameters,
-        excess=instance.problem.excess_risk,
+        excess=lambda output, _: instance.problem.excess_risk(output),
         start=start,
         letters={**known, **letters(facts)},
     )
@@ -211,7 +217,12 @@ def _claim(values: Values) -> dict[str, Any]:
     return {"epsilon": values["eps"], "delta": values["delta"]}
 
 
-def _estimator(function: Mechanism, choose: Callable[[Values, float], dict[str, Any]], values: Values) -> Point:
+def _estimator(
+    function: Mechanism,
+    choose: Callable[[Values, float], dict[str, Any]],
+    values: Values,
+    upper: Callable[[Values, float, dict[str, Any]], Explicit | None] = lambda *_: None,
+) -> Point:
     """A mean, from records of Student's law, with little more than the moment that is used, around a mean of norm ½; `choose` gets
     the moment bound, too."""
     n, d = int(values["n"]), int(values["d"])
@@ -222,16 +233,38 @@ def _estimator(function: Mechanism, choose: Callable[[Values, float], dict[str, 
     letters = {"M" if "p" in values else "u": moment, **values}
     letters |= {letter: chosen[word] for letter, word in (("R", "clip"), ("tau", "truncation")) if word in chosen}
 
-    def error(estimate: FloatArray) -> float:
+    def error(estimate: FloatArray, _: FloatArray) -> float:
         return float(np.linalg.norm(np.atleast_1d(estimate) - problem.minimiser()))
 
-    return Point(function, partial(problem.sample, n=n), chosen, error, math.inf, letters)
+    return Point(function, partial(problem.sample, n=n), chosen, error, math.inf, letters, upper(values, moment, chosen))
 
 
 def _clipping(values: Values, moment: float) -> dict[str, Any]:
     """P2's R for a mean: bias and noise of the same order."""
     n, d, p, rho = (values[name] for name in ("n", "d", "p", "rho"))
     return {"clip": moment * math.sqrt(d) * (n * math.sqrt(rho / d)) ** (1 / p), "rho": rho}
+
+
+def _clipping_upper(values: Values, moment: float, chosen: dict[str, Any]) -> Explicit:
+    """P2 Theorem 2 (14)."""
+    n, d, p, beta = int(values["n"]), int(values["d"]), values["p"], values["xi"]
+    return Explicit(clipped_mean_error_upper(n=n, d=d, p=p, moment=moment, beta=beta, **chosen), beta)
+
+
+def _truncation_upper(values: Values, moment: float, _: dict[str, Any]) -> Explicit:
+    """P3 Theorem 1 with the constant of its proof (10), which allows for 3ξ."""
+    law = {"epsilon": values["eps"], "delta": values["delta"], "xi": values["xi"]}
+    return Explicit(truncated_mean_error_upper(n=int(values["n"]), v=values["v"], moment=moment, **law), 3 * values["xi"])
+
+
+def _medians_upper(values: Values, moment: float, chosen: dict[str, Any]) -> Explicit | None:
+    """P3 Theorem 3 with the constants of its proof, (16) and (17), for ε < 1."""
+    n, d, xi = int(values["n"]), int(values["d"]), values["xi"]
+    if values["eps"] >= 1:
+        return None
+    law = {"epsilon": values["eps"], "delta": values["delta"], "xi": xi, "v": values["v"], "moment": moment}
+    groups = number_of_groups(n, d, failure=xi)
+    return Explicit(truncated_median_of_means_error_upper(n=n, d=d, clip=chosen["truncation"], groups=groups, **law), xi)
 
 
 def _truncation(values: Values, moment: float) -> dict[str, Any]:
@@ -456,7 +489,7 @@ CASES: tuple[Case, ...] = (
         "P2.T2",
         "P2.A2",
         "means",
-        partial(_estimator, simple_clipping_mean, _clipping),
+        partial(_estimator, simple_clipping_mean, _clipping, upper=_clipping_upper),
         {"n": 1e4, "d": 3.0, "rho": 0.5, "p": 3.0, "xi": 0.25},
         {"n": _LARGE, "d": _DIMENSIONS, "p": (2.0, 3.0, 4.0, 6.0)},
         quick=_LARGE[:4],
@@ -494,17 +527,27 @@ CASES: tuple[Case, ...] = (
         "P3.T1",
         "P3.A1",
         "means",
-        partial(_estimator, truncated_mean, _truncation),
+        partial(_estimator, truncated_mean, _truncation, upper=_truncation_upper),
         {"n": 1e4, "d": 1.0, **_EPSILON, "v": 0.5, "xi": 0.25},
         {"n": _LARGE[1:], "eps": _BUDGETS, "v": (0.25, 0.5, 0.75, 1.0)},
         quick=(3e3, 1e4, 3e4),
         quantile=0.75,
     ),
     Case(
+        "P3.R1",
+        "P3.A1",
+        "means, v = 1",
+        partial(_estimator, truncated_mean, _truncation, upper=_truncation_upper),
+        {"n": 1e4, "d": 1.0, **_EPSILON, "v": 1.0, "xi": 0.25},
+        {"n": _LARGE[1:], "eps": _BUDGETS},
+        quantile=0.75,
+        runs=100,
+    ),
+    Case(
         "P3.T3",
         "P3.A3",
         "means",
-        partial(_estimator, truncated_median_of_means, _medians),
+        partial(_estimator, truncated_median_of_means, _medians, upper=_medians_upper),
         {"n": 1e6, "d": 2.0, **_EPSILON, "v": 0.5, "xi": 0.25},
         {"n": (1e6, 2e6, 4e6, 8e6)},
         quantile=0.75,
@@ -563,6 +606,8 @@ CASES: tuple[Case, ...] = (
         kind="tuned",
         runs=12,
     ),
+    # P4
+    *PURE,
 )
 
 UNMEASURED = {"P2.T7": f"{START}; a run takes T of order nε/√d steps over 800 ln n groups"}

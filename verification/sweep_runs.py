@@ -13,7 +13,8 @@ from bounds.theorems import theorem
 from refimpl.validation import InputError, positive
 from verification.report import table
 from verification.sweep_cases import CASES, UNMEASURED
-from verification.sweeps import Case, Json, overview, sentence, sweep, unexplained
+from verification.sweeps import Case, Json, exceeded, gathered, overview, parts, points_of, sentence, sweep, unexplained
+from verification.workers import Task, one_thread, workers_of
 
 WHOLE = ("n", "d", "s")
 
@@ -39,15 +40,24 @@ def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, str]:
     statement = theorem(case.statement)
     if arguments.printed:
         statement = replace(statement, derived=None)
-    result = sweep(
-        case, over=over, grid=grid, runs=runs, seed=arguments.seed, jobs=arguments.jobs, statement=statement, progress=True
-    )
+    workers = workers_of(arguments)
+    with one_thread():
+        result = sweep(
+            case,
+            over=over,
+            grid=grid,
+            runs=runs,
+            seed=arguments.seed,
+            workers=workers,
+            statement=statement,
+            logs=arguments.logs == "keep",
+        )
     if arguments.plot is not None:
         try:
             Path(arguments.plot).write_bytes(plot(result, Path(arguments.plot).suffix.lstrip(".") or "svg"))
         except (OSError, ValueError) as error:
             raise InputError(f"plot = {arguments.plot!r}: could not be written ({error})") from None
-    return (1 if unexplained([result]) else 0), result, overview(result)
+    return (1 if unexplained([result]) + exceeded([result]) else 0), result, overview(result)
 
 
 def chosen(identifier: str, *, problem: str | None = None, preset: str | None = None) -> Case:
@@ -125,16 +135,28 @@ def names(*, full: bool) -> list[tuple[str, str]]:
     return [(case.name, over) for case in CASES for over in case.grids if full or (over == "n" and case.quick)]
 
 
-def perform(name: str, over: str, seed: int, *, full: bool) -> Json:
+def parts_of(name: str, over: str, seed: int, *, full: bool, cost: float = 1.0) -> list[Task]:
+    case, grid, runs = _size(name, over, full=full)
+    return parts(case, over=over, grid=grid, runs=runs, seed=seed, cost=cost)
+
+
+def gathered_of(name: str, over: str, found: list[list[float]], seed: int, *, full: bool) -> Json:
+    """What the parts gave, in their order."""
+    case, grid, runs = _size(name, over, full=full)
+    risks = [risk for part in found for risk in part]
+    return gathered(case, risks, over=over, points=points_of(case, over=over, grid=grid), runs=runs, seed=seed)
+
+
+def _size(name: str, over: str, *, full: bool) -> tuple[Case, tuple[float, ...], int]:
     case = next(case for case in CASES if case.name == name)
-    grid, runs = (case.grids[over], case.runs) if full else (case.quick, 20)
-    return sweep(case, over=over, grid=grid, runs=runs, seed=seed)
+    return (case, case.grids[over], case.runs) if full else (case, case.quick, 20)
 
 
 def failures(results: list[Json]) -> list[str]:
     """Along n, of the theorems' own parameters: a tuned preset has no theorem, and along d and ε an instance may be as easy at
-    one end as it likes, so that only the slopes are shown."""
-    return unexplained(result for result in results if result["preset"] == "theory" and result["over"] == "n")
+    one end as it likes, so that only the slopes are shown.  And bounds with explicit constants that are exceeded, anywhere."""
+    along_n = [result for result in results if result["preset"] == "theory" and result["over"] == "n"]
+    return unexplained(along_n) + exceeded(results)
 
 
 def section(results: list[Json]) -> list[list[str]]:

@@ -3,129 +3,177 @@
 from __future__ import annotations
 
 import json
-import platform
-import time
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from importlib import metadata
+from functools import cache
+from importlib import resources
 from pathlib import Path
-from typing import Any
-
-from joblib import Parallel, delayed
-from tqdm import tqdm
+from typing import Any, TypeAlias
 
 from bounds.errata import errata
 from bounds.explicit import EXPLICIT
 from bounds.theorems import theorems
 from refimpl.catalogue import Algorithm, algorithm
 from verification import mutants, page, paper_check, published_claims, sandwich, second_stage, statements, sweep_runs
-from verification.check import FULL, QUICK, Effort, MutantResult, honest_findings, implemented, judge_mutant
+from verification.check import FULL, QUICK, Effort, implemented, judge_mutant, part_findings, parts_of
 from verification.page import replay
-from verification.report import Finding, number, plain, table
+from verification.report import number, plain, table
 from verification.sandwich_pairs import PAIRS
+from verification.workers import Done, Task, Workers, one_thread, run_tasks, versions
+
+Json: TypeAlias = dict[str, Any]
 
 SANDWICH_RUNS = 200
-PACKAGES = ("tailproof", "numpy", "scipy", "sympy", "cvxpy")  # whose versions may change a number
+KINDS = ("algorithm", "mutant", "paper", "statement", "sweep", "sandwich", "study", "errata")
 
 
 @dataclass(frozen=True)
-class Task:
-    """A piece of work, as data: workers look the rest up by name."""
+class Work:
+    """Tasks of one kind about one thing: `detail` says which part."""
 
     kind: str
     name: str
-    detail: str = ""
+    detail: str
+    tasks: tuple[Task, ...]
 
 
-def tasks(only: list[str] | None, effort: Effort) -> list[Task]:
-    """The algorithms first, the last ones before the others: they take longest.  Statements and errata belong to papers, so a
-    filter leaves them out."""
-    chosen = [entry.id for entry in implemented(only)]
-    work = [Task("algorithm", identifier) for identifier in reversed(chosen)]
-    work += [Task("mutant", m.algorithm, m.name) for m in reversed(mutants.MUTANTS) if m.algorithm in chosen]
-    if not only:
-        about = list(paper_check.TASKS) if effort == FULL else ["comparisons"]
-        work += [Task("paper", paper, name) for paper in paper_check.PAPERS for name in about]
-        work += [Task("statement", trial.id, trial.reading) for trial in statements.TRIALS]
-        work += [Task("sweep", *names) for names in sweep_runs.names(full=effort == FULL)]
-        work += [Task("sandwich", pair.name) for pair in PAIRS if effort == FULL]
-        work.append(Task("study", "second stage"))
-        work.append(Task("errata", "errata"))
-    return work
+def work(only: list[str] | None, seed: int, effort: Effort) -> list[Work]:
+    """In the order of the report.  Statements, sweeps and errata belong to papers, so a filter leaves them out."""
+    full = effort == FULL
+    chosen = implemented(only)
+    found = [_one("algorithm", entry.id, part, _part, seed, effort) for entry in chosen for part in parts_of(entry)]
+    ids = {entry.id for entry in chosen}
+    found += [_one("mutant", m.algorithm, m.name, _mutant, seed, effort) for m in mutants.MUTANTS if m.algorithm in ids]
+    if only:
+        return found
+    about = list(paper_check.TASKS) if full else ["comparisons"]
+    found += [_one("paper", paper, name, _paper, seed, effort) for name in about for paper in paper_check.PAPERS]
+    found += [_one("statement", trial.id, trial.reading, _statement, seed, effort) for trial in statements.TRIALS]
+    for name, over in sweep_runs.names(full=full):
+        cost = _expected("sweep", name, over, full=full)
+        found.append(Work("sweep", name, over, tuple(sweep_runs.parts_of(name, over, seed, full=full, cost=cost))))
+    if full:
+        for pair in PAIRS:
+            task = sandwich.task(pair, runs=SANDWICH_RUNS, seed=seed, cost=_expected("sandwich", pair.name, full=True))
+            found.append(Work("sandwich", pair.name, "", (task,)))
+    found.append(_one("study", "second stage", "", _study, seed, effort))
+    found.append(_one("errata", "errata", "", _errata, seed, effort))
+    return found
 
 
-def perform(task: Task, seed: int, effort: Effort) -> tuple[Any, float]:
-    """(result, seconds) of one task."""
-    start = time.perf_counter()
-    result: Any
-    if task.kind == "mutant":
-        result = judge_mutant(mutants.mutant(task.name, task.detail), seed, effort)
-    elif task.kind == "algorithm":
-        result = list(honest_findings(algorithm(task.name), seed, effort))
-    elif task.kind == "statement":
-        result = statements.run(next(t for t in statements.TRIALS if (t.id, t.reading) == (task.name, task.detail)))
-    elif task.kind == "sweep":
-        result = sweep_runs.perform(task.name, task.detail, seed, full=effort == FULL)
-    elif task.kind == "sandwich":
-        pair = next(pair for pair in PAIRS if pair.name == task.name)
-        result = sandwich.measure(pair, runs=SANDWICH_RUNS, seed=seed).to_json()
-    elif task.kind == "study":
-        result = second_stage.study(seed, runs=effort.runs // 5 if effort == QUICK else effort.runs // 10)
-    elif task.kind == "paper":
-        result = paper_check.TASKS[task.detail](task.name)
-        result = result if task.detail == "comparisons" else [_without_certificates(entry) for entry in result]
-    else:
-        result = [(entry, entry.recheck()) for entry in errata()]
-        result = [{**erratum_json(entry), "stands": stands} for entry, stands in result]
-    return result, time.perf_counter() - start
+def _one(kind: str, name: str, detail: str, function: Callable[..., Any], seed: int, effort: Effort) -> Work:
+    full = effort == FULL
+    label = " ".join(filter(None, (kind, name, detail)))
+    return Work(
+        kind, name, detail, (Task(label, function, (name, detail, seed, effort), _expected(kind, name, detail, full=full)),)
+    )
+
+
+def _part(name: str, detail: str, seed: int, effort: Effort) -> list[Json]:
+    return [finding.to_json() for finding in part_findings(algorithm(name), detail, seed, effort)]
+
+
+def _mutant(name: str, detail: str, seed: int, effort: Effort) -> Json:
+    found: Json = plain(asdict(judge_mutant(mutants.mutant(name, detail), seed, effort)))
+    return found
+
+
+def _statement(name: str, detail: str, _: int, __: Effort) -> Json:
+    return statement_json(statements.run(next(t for t in statements.TRIALS if (t.id, t.reading) == (name, detail))))
+
+
+def _study(_: str, __: str, seed: int, effort: Effort) -> Json:
+    return second_stage.study(seed, runs=effort.runs // 5 if effort == QUICK else effort.runs // 10)
+
+
+def _paper(name: str, detail: str, _: int, __: Effort) -> list[Json]:
+    result = paper_check.TASKS[detail](name)
+    return result if detail == "comparisons" else [_without_certificates(entry) for entry in result]
+
+
+def _errata(_: str, __: str, ___: int, ____: Effort) -> list[Json]:
+    return [{**erratum_json(entry), "stands": entry.recheck()} for entry in errata()]
+
+
+# --- what tasks cost: only their order and the remaining time that is shown depend on it
+
+
+@cache
+def _costs() -> dict[str, dict[str, float]]:
+    """Seconds of earlier runs, by preset; `benchmarks/workers.py` writes them."""
+    text = resources.files("verification").joinpath("expected_seconds.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, float]] = json.loads(text)
+    return found
+
+
+def _expected(kind: str, name: str, detail: str = "", *, full: bool) -> float:
+    known = _costs()["full" if full else "quick"]
+    return known.get(" ".join(filter(None, (kind, name, detail))), 1.0)
 
 
 def algorithm_json(entry: Algorithm) -> dict[str, str]:
     return {key: getattr(entry, key) for key in ("id", "name", "paper", "place", "claim")}
 
 
-def erratum_json(entry: Any) -> dict[str, Any]:
+def erratum_json(entry: Any) -> Json:
     keys = ("id", "paper", "place", "kind", "printed", "found", "evidence")
     return {key: plain(getattr(entry, key)) for key in keys}
 
 
-def _without_certificates(entry: dict[str, Any]) -> dict[str, Any]:
+def _without_certificates(entry: Json) -> Json:
     """`tailproof theorem ID --json` has them; all of them would fill the report."""
     return {key: value for key, value in entry.items() if key != "certificates"}
 
 
-def run_all(work: list[Task], seed: int, effort: Effort, *, jobs: int, progress: bool) -> list[tuple[Task, Any, float]]:
-    """Every task's result, in the order of `work`, whatever the number of workers."""
-    outcomes = Parallel(n_jobs=jobs, return_as="generator")(delayed(perform)(task, seed, effort) for task in work)
-    shown = tqdm(outcomes, total=len(work), unit="task", disable=not progress)
-    return [(task, result, seconds) for task, (result, seconds) in zip(work, shown, strict=True)]
-
-
 def build_report(
-    *, only: list[str] | None, seed: int, effort: Effort, preset: str, jobs: int, progress: bool
-) -> tuple[dict[str, Any], dict[str, float]]:
-    """(report, seconds per task).  The report holds nothing that depends on time or on the number of workers."""
-    outcomes = run_all(tasks(only, effort), seed, effort, jobs=jobs, progress=progress)
-    outcomes.sort(key=lambda outcome: (outcome[0].kind, outcome[0].name, outcome[0].detail))
-    findings: list[Finding] = [f for task, result, _ in outcomes if task.kind == "algorithm" for f in result]
-    judged: list[MutantResult] = [result for task, result, _ in outcomes if task.kind == "mutant"]
-    checked = [statement_json(result) for task, result, _ in outcomes if task.kind == "statement"]
-    papers: dict[str, list[dict[str, Any]]] = {name: [] for name in paper_check.TASKS}
-    for task, result, _ in outcomes:
-        if task.kind == "paper":
-            papers[task.detail] += result
-    found = [entry for task, result, _ in outcomes if task.kind == "errata" for entry in result]
-    swept = [result for task, result, _ in outcomes if task.kind == "sweep"]
-    between = [result for task, result, _ in outcomes if task.kind == "sandwich"]
-    studied = next((result for task, result, _ in outcomes if task.kind == "study"), None)
+    *, only: list[str] | None, seed: int, effort: Effort, preset: str, workers: Workers | None = None
+) -> tuple[Json, dict[str, float]]:
+    """(report, seconds per piece of work).  The report holds nothing that depends on time or on the workers."""
+    pieces = work(only, seed, effort)
+    about = {"command": "verify", "preset": preset, "seed": seed, "only": only}
+    done = iter(run_tasks([task for piece in pieces for task in piece.tasks], workers or Workers(), about))
+    outcomes = [(piece, [next(done) for _ in piece.tasks]) for piece in pieces]
+    with one_thread():
+        report = _report({kind: _of_kind(outcomes, kind) for kind in KINDS}, only=only, seed=seed, effort=effort)
+    seconds = {_label(piece): sum(one.seconds for one in parts) for piece, parts in outcomes}
+    return {"preset": preset, **report}, seconds
+
+
+def _label(piece: Work) -> str:
+    return " ".join(filter(None, (piece.kind, piece.name, piece.detail)))
+
+
+def _of_kind(outcomes: list[tuple[Work, list[Done]]], kind: str) -> list[tuple[Work, Any]]:
+    """By name; what is about the same thing stays in order."""
+    chosen = [(piece, [one.result for one in parts]) for piece, parts in outcomes if piece.kind == kind]
+    return sorted(
+        ((piece, parts if kind == "sweep" else parts[0]) for piece, parts in chosen), key=lambda outcome: outcome[0].name
+    )
+
+
+def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None, seed: int, effort: Effort) -> Json:
+    findings: list[Json] = [finding for _, result in found["algorithm"] for finding in result]
+    judged: list[Json] = [result for _, result in found["mutant"]]
+    checked: list[Json] = [result for _, result in found["statement"]]
+    papers: dict[str, list[Json]] = {name: [] for name in paper_check.TASKS}
+    for piece, result in found["paper"]:
+        papers[piece.detail] += result
+    corrected: list[Json] = [entry for _, result in found["errata"] for entry in result]
+    swept = [
+        sweep_runs.gathered_of(piece.name, piece.detail, result, seed, full=effort == FULL)
+        for piece, result in found["sweep"]
+    ]
+    between: list[Json] = [result for _, result in found["sandwich"]]
+    studied = next((result for _, result in found["study"]), None)
     chosen = {entry.id for entry in implemented(only)}
-    report: dict[str, Any] = {
-        "preset": preset,
+    report: Json = {
         "seed": seed,
         "only": only,
-        "versions": {name: metadata.version(name) for name in PACKAGES} | {"python": platform.python_version()},
+        "versions": versions(),
         "algorithms": [algorithm_json(entry) for entry in implemented(only)],
-        "findings": [finding.to_json() for finding in findings],
-        "mutants": [plain(asdict(result)) for result in judged],
+        "findings": findings,
+        "mutants": judged,
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
         "second_stage": studied,
         "sweeps": plain(swept),
@@ -135,21 +183,20 @@ def build_report(
         "comparisons": papers["comparisons"],
         "derivations": papers["derivations"],
         "choices": papers["choices"],
-        "errata": found,
+        "errata": corrected,
     }
-    report["published_claims"] = plain(published_claims.published_claims(report["findings"], checked, only))
-    report["failures"] = _failures(findings, judged, checked, found)
+    report["published_claims"] = plain(published_claims.published_claims(findings, checked, only))
+    report["failures"] = _failures(findings, judged, checked, corrected)
     report["failures"] += published_claims.failures(report["published_claims"])
     report["failures"] += paper_check.failures(papers)
     report["failures"] += second_stage.failures(studied) if studied else []
     report["failures"] += sweep_runs.failures(swept)
     report["failures"] += sandwich.failures(between)
     report["summary"] = _summary(report)
-    seconds = {" ".join(filter(None, (task.kind, task.name, task.detail))): spent for task, _, spent in outcomes}
-    return report, seconds
+    return report
 
 
-def statement_json(result: statements.StatementCheck) -> dict[str, Any]:
+def statement_json(result: statements.StatementCheck) -> Json:
     """A printed statement known to fail is an expected finding; a corrected reading that fails is not."""
     place, function = next(((s.place, s.function) for s in EXPLICIT if s.id == result.id), ("", None))
     return {
@@ -166,21 +213,17 @@ def statement_json(result: statements.StatementCheck) -> dict[str, Any]:
     }
 
 
-def _failures(
-    findings: list[Finding],
-    judged: list[MutantResult],
-    checked: list[dict[str, Any]],
-    found: list[dict[str, Any]],
-) -> list[str]:
+def _failures(findings: list[Json], judged: list[Json], checked: list[Json], corrected: list[Json]) -> list[str]:
     """What makes the run fail: one line each."""
-    lines = [f"{f.algorithm}: {f.check} violated: {f.detail}" for f in findings if f.unexpected_violation]
-    lines += [f"{m.algorithm}: mutant {m.name!r} ({m.kind}) survived" for m in judged if not m.killed]
+    wrong = [f for f in findings if f["status"] == "violated" and not f["expected"]]
+    lines = [f"{f['algorithm']}: {f['check']} violated: {f['detail']}" for f in wrong]
+    lines += [f"{m['algorithm']}: mutant {m['name']!r} ({m['kind']}) survived" for m in judged if not m["killed_by"]]
     lines += [f"{s['id']}: {s['detail']} violated" for s in checked if s["status"] == "violated" and not s["expected"]]
-    lines += [f"{e['id']}: the erratum's evidence no longer stands" for e in found if not e["stands"]]
+    lines += [f"{e['id']}: the erratum's evidence no longer stands" for e in corrected if not e["stands"]]
     return lines
 
 
-def _summary(report: dict[str, Any]) -> str:
+def _summary(report: Json) -> str:
     findings, judged = report["findings"], report["mutants"]
     counts = {
         status: sum(f["status"] == status for f in findings)
@@ -219,10 +262,10 @@ def _summary(report: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def overview(report: dict[str, Any]) -> str:
+def overview(report: Json) -> str:
     """The readable table: one line per algorithm and check, then mutants, then what failed."""
     rows = []
-    worst: dict[tuple[str, str], dict[str, Any]] = {}
+    worst: dict[tuple[str, str], Json] = {}
     for f in report["findings"]:
         key = (f["algorithm"], f["check"])
         if key not in worst or _ratio(f) > _ratio(worst[key]):
@@ -231,7 +274,7 @@ def overview(report: dict[str, Any]) -> str:
         status = f["status"] + (" (expected)" if f["expected"] else "")
         rows.append([f["algorithm"], f["check"], status, _shown(f["measured"]), _shown(f["bound"]), f["detail"][:70]])
     lines = [table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
-    by_algorithm: dict[str, list[dict[str, Any]]] = {}
+    by_algorithm: dict[str, list[Json]] = {}
     for m in report["mutants"]:
         by_algorithm.setdefault(m["algorithm"], []).append(m)
     mutant_rows = [
@@ -245,11 +288,42 @@ def overview(report: dict[str, Any]) -> str:
     lines += [table(mutant_rows, ["algorithm", "mutants killed", "by"]), ""]
     if report["published_claims"]:
         lines += [published_claims.overview(report["published_claims"]), ""]
+    lines += [_parts(report), ""]
     lines += [f"FAILED  {line}" for line in report["failures"]]
     return "\n".join([*lines, report["summary"]])
 
 
-def _ratio(finding: dict[str, Any]) -> float:
+def _parts(report: Json) -> str:
+    """What was run, and how it came out, a line for each part."""
+
+    def counted(words: Iterable[Any]) -> str:
+        return ", ".join(f"{count} {word}" for word, count in sorted(Counter(map(str, words)).items()))
+
+    sweeps = report["sweeps"]
+    outputs = [f for f in report["findings"] if f["check"] == "final iterate"]
+    exponents, explicit = ([r[key] for r in sweeps if r.get(key)] for key in ("exponent", "explicit"))
+    decided = ["hold" if c["holds"] else "do not" for c in report["comparisons"]]
+    chosen = ["best" if c["attained"] else "not best" for c in report["choices"]]
+    rows = [
+        ("checks of algorithms", report["findings"], counted(f["status"] for f in report["findings"])),
+        ("audits of outputs", outputs, counted(f["status"] for f in outputs)),
+        ("broken copies", report["mutants"], counted("killed" if m["killed_by"] else "alive" for m in report["mutants"])),
+        ("published claims", report["published_claims"], counted(c["verdict"] for c in report["published_claims"])),
+        ("explicit statements", report["statements"], counted(s["status"] for s in report["statements"])),
+        ("printed rates", report["agreements"], counted(a["verdict"] for a in report["agreements"])),
+        ("comparisons of rates", decided, counted(decided)),
+        ("derivations", report["derivations"], counted(d["verdict"] for d in report["derivations"])),
+        ("choices of parameters", chosen, counted(chosen)),
+        ("sweeps", sweeps, counted(r["verdict"] for r in sweeps)),
+        ("exponents in sweeps", exponents, counted(exponents)),
+        ("bounds with constants in sweeps", explicit, counted(explicit)),
+        ("between lower and upper bounds", report["sandwich"], counted(r["verdict"] for r in report["sandwich"])),
+        ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
+    ]
+    return table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
+
+
+def _ratio(finding: Json) -> float:
     measured, bound = finding["measured"], finding["bound"]
     if finding["status"] == "violated":
         return float("inf")
@@ -260,7 +334,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else number(value)
 
 
-def write(report: dict[str, Any], seconds: dict[str, float], folder: Path) -> None:
+def write(report: Json, seconds: dict[str, float], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
     (folder / "report.html").write_text(page.page(report), encoding="utf-8")

@@ -24,10 +24,10 @@ from verification.page import rates
 from verification.sandwich import (
     FALSE_ALARM,
     TESTS,
+    Mean,
     Pair,
     Row,
     Trial,
-    _Mean,
     _Quantile,
     cells,
     excesses,
@@ -91,13 +91,13 @@ def test_the_quantile_and_its_interval() -> None:
 
 
 def test_the_mean_and_its_interval() -> None:
-    statistic, found = _Mean(0.2, 2.0), np.full(50, 0.5)
+    statistic, found = Mean(0.2, 2.0), np.full(50, 0.5)
     low, high = statistic.interval(found, 0.05)
     assert 0 < low < 0.5 < high < 2
     assert statistic.chance_below(found) == 1
     assert statistic.chance_below(found / 100) < 0.02
     assert statistic.chance_above(found, 0.4) > 0.05 > 1e-6 > statistic.chance_above(found * 3, 0.4)
-    assert _Mean(0.2, 2.0).interval(np.zeros(50), 0.05)[0] == 0
+    assert Mean(0.2, 2.0).interval(np.zeros(50), 0.05)[0] == 0
     rng = np.random.default_rng(1)
     ends = [statistic.interval(2.0 * (rng.random(60) < 0.1), 0.05) for _ in range(500)]
     assert sum(not low <= 0.2 <= high for low, high in ends) < 25 + 6 * 5
@@ -190,7 +190,7 @@ def test_the_family_of_signs_is_judged_by_its_mean() -> None:
     pair = _pair("P0.B on P0 Thm 5")
     family: GrowthSigns = pair.at(pair.n).family
     bound = statistic_of(pair.at(pair.n), pair.n)
-    assert isinstance(bound, _Mean)
+    assert isinstance(bound, Mean)
     assert bound.lower == family.mean_excess_lower(pair.n, pair.at(pair.n).claim)
     corner = family.domain.project(-100 * family.mean(0))
     assert bound.most == pytest.approx(family.excess(corner, 0))
@@ -239,11 +239,11 @@ def test_the_report_s_section() -> None:
 
 
 def test_the_full_report_has_every_pair_and_the_quick_one_none() -> None:
-    full, quick = ([task.name for task in verify.tasks(None, e) if task.kind == "sandwich"] for e in (FULL, QUICK))
-    assert full == [pair.name for pair in PAIRS]
+    full, quick = ([work for work in verify.work(None, 0, e) if work.kind == "sandwich"] for e in (FULL, QUICK))
+    assert [work.name for work in full] == [pair.name for pair in PAIRS]
     assert quick == []
-    result, _ = verify.perform(verify.Task("sandwich", _pair("P2.A2").name), 0, FULL)
-    assert result["verdict"] == "consistent"
+    [task] = next(work.tasks for work in full if work.name == _pair("P2.A2").name)
+    assert task.function(*task.arguments)["verdict"] == "consistent"
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,16 +10,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from bounds.errata import errata
 from bounds.theorems import theorem, theorems
 from refimpl.approx_dp.median_descent import published_convex
+from refimpl.channel import run
 from refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
 from refimpl.means.median_of_means import number_of_groups
 from refimpl.problems import StudentT
 from refimpl.validation import FloatArray, InputError
 from verification import sweep_runs
 from verification.cli import main
+from verification.planted import judged, planted
 from verification.sweep_cases import (
     CASES,
     UNMEASURED,
@@ -30,7 +33,21 @@ from verification.sweep_cases import (
     sparse_regression,
     student,
 )
-from verification.sweeps import analyse, bound_at, overview, sentence, sweep, unexplained
+from verification.sweeps import (
+    Explicit,
+    Point,
+    _against,
+    analyse,
+    bound_at,
+    exceeded,
+    overview,
+    parts,
+    points_of,
+    sentence,
+    sweep,
+    unexplained,
+)
+from verification.workers import Workers
 
 GRID = np.array([1e3, 3e3, 1e4, 3e4])
 
@@ -63,6 +80,16 @@ def test_a_wrong_exponent_of_a_quarter_is_seen(slope: float, direction: int, ver
     assert high - low < 0.2
     assert found["bound_slope"] == pytest.approx(-0.5)
     assert found["ratio_slope"][0] == pytest.approx(slope + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("slope", "exponent"), [(-0.5, "agrees"), (-0.58, "near"), (-0.42, "near"), (-0.75, "differs"), (-0.25, "differs")]
+)
+def test_exponents(slope: float, exponent: str) -> None:
+    """Limits are less than 0.08 away, and near is up to 1/8, either way and in any direction."""
+    for direction in (-1, 0, 1):
+        found = analyse(GRID, risks(slope), GRID**-0.5, np.full(4, 10.0), quantile=None, seed=0, direction=direction)
+        assert found["exponent"] == exponent
 
 
 def test_limits_are_those_of_the_mean_of_logarithms() -> None:
@@ -110,6 +137,111 @@ def test_choices_explain_letters() -> None:
         + 3 * math.log(1e4) * math.sqrt(math.log(1e3)) * min(200 * a, 2 * a**2 / b, 1 / logs)
     )
     assert bound_at(theorem("P0.T1"), letters) == pytest.approx(derived)
+
+
+def test_without_logs() -> None:
+    """Every logarithm is 1, also those of the choices."""
+    letters = {"u": 2.0, "n": 1e4, "eps": 0.5, "delta": 1e-6, "xi": 0.1, "v": 0.5}
+    assert bound_at(theorem("P3.T1"), letters, logs=False) == pytest.approx(2 ** (2 / 3) * (1 / 5e3) ** (1 / 3))
+    log = math.log(1e6) ** 0.5 * math.log(10)
+    assert bound_at(theorem("P3.T1"), letters) == pytest.approx(2 ** (2 / 3) * (log / 5e3) ** (1 / 3))
+    known = {"R2k": 2.0, "D": 3.0, "n": 1e4, "d": 2.0, "delta": 1e-6, "eps": 0.5, "k": 4.0, "xi": 1e-3, "p": 1.0}
+    b = (math.sqrt(2) / (0.5 * 1e4)) ** 0.75
+    a = 0.01 + b
+    by_hand = (
+        2 * 3 * max(a / 1e4, b / 100, 2 * a**2 / 100)
+        + 3 * min(2 * a, 2 * a**2 / (100 * b), 0.01)
+        + 2 * 3 * b**2 * min(1 / a, 1 / (100 * b), 0.01 / (2 * a**2))
+        + 3 * min(200 * a, 2 * a**2 / b, 1)
+    )
+    assert bound_at(theorem("P0.T1"), known, logs=False) == pytest.approx(by_hand)
+
+
+# -------------------------------------------------------------------------------------------- bounds with explicit constants
+
+
+def runs_beyond(count: int, runs: int = 100) -> FloatArray:
+    return np.where(np.arange(runs) < count, 2.0, 0.5)
+
+
+@pytest.mark.parametrize(("beyond", "verdict"), [(0, "confirmed"), (10, "consistent"), (20, "consistent"), (60, "violated")])
+def test_an_inequality_in_probability(beyond: int, verdict: str) -> None:
+    """P(Bin(100, 0.2) ≥ 60) is 1e-18; Clopper and Pearson's limit of 10 in 100 at 99 % is 0.19, of a third of the error 0.21."""
+    found = _against(Explicit(1.0, 0.2), runs_beyond(beyond), share=1 / 3)
+    assert found["verdict"] == verdict
+    assert found["measured"] == beyond / 100
+    assert binom.cdf(beyond, 100, found["limit"]) == pytest.approx(0.01 / 3)
+    assert found["chance"] == pytest.approx(binom.sf(beyond - 1, 100, 0.2))
+
+
+@pytest.mark.parametrize(("upper", "verdict"), [(1.2, "confirmed"), (0.75, "consistent"), (0.2, "violated")])
+def test_an_inequality_of_the_mean(upper: float, verdict: str) -> None:
+    """A mean of 0.65 of 400 values up to 4, by Hoeffding: 0.2 has a probability below 1e-20, and the limit is 0.96."""
+    found = _against(Explicit(upper, None, most=4.0), runs_beyond(40, 400), share=1.0)
+    assert (found["verdict"], found["what"]) == (verdict, "mean")
+    assert found["measured"] == pytest.approx(0.65)
+    assert 0.65 < found["limit"] < 1.2
+
+
+def test_an_exceeded_inequality_fails() -> None:
+    """With a constant that is a hundredth of the true one nearly all runs are beyond the bound."""
+    case = sweep_runs.chosen("P3.R1")
+    honest = sweep(case, over="n", grid=(500, 1000, 2000), runs=40, seed=0)
+    assert honest["explicit"] == "confirmed"  # no run is beyond a bound of which 3/4 may be
+    assert exceeded([honest]) == []
+
+    def broken(values: dict[str, float]) -> Point:
+        point = case.at(values)
+        assert point.explicit is not None
+        return replace(point, explicit=replace(point.explicit, upper=point.explicit.upper / 100, failure=0.05))
+
+    found = sweep(replace(case, at=broken), over="n", grid=(500, 1000, 2000), runs=40, seed=0)
+    assert found["explicit"] == "violated"
+    assert len(exceeded([found])) == 1
+    assert exceeded([found])[0] in sweep_runs.failures([found])
+    assert "with explicit constants" in overview(found)
+    assert sentence(found).count("violated") == 1
+
+
+@pytest.mark.parametrize("identifier", ["P4.OURS.single", "P4.P3.2", "P4.TE.1"])
+def test_the_minimiser_that_distances_are_from(identifier: str) -> None:
+    """With an enormous ε, a clip that no record exceeds and no slack there is next to no distance."""
+    case = sweep_runs.chosen(identifier)
+    point = case.at({**case.values, "n": 50.0, "eps": 1.0})
+    rng = np.random.default_rng(0)
+    data = point.sample(rng)
+    loose = {**point.parameters, "epsilon": 1e6, "lipschitz": 100.0}
+    loose |= {"kappa": 1e-3} if "kappa" in loose else {}
+    output, _ = run(point.mechanism, data, rng, **loose)
+    assert point.excess(output, data) < 0.01
+    assert point.excess(output + 0.1, data) > 0.05
+
+
+# ---------------------------------------------------------------------------------------------------------- planted exponents
+
+
+@pytest.mark.parametrize(("identifier", "grid"), [("P4.OURS.single", (100, 1000, 10000)), ("P3.R1", (1000, 10000, 100000))])
+def test_a_planted_quarter_is_found(identifier: str, grid: tuple[int, ...]) -> None:
+    """Slopes have standard deviations of about 0.03: a quarter is 8 of them away, limits are 2.3 away, so that each of these three
+    fails with a probability below 1e-7."""
+    case = sweep_runs.chosen(identifier)
+    points = points_of(case, over="n", grid=grid)
+    parts_ = parts(case, over="n", grid=points, runs=100, seed=5)
+    risks_ = [risk for task in parts_ for risk in task.function(*task.arguments)]
+    found = judged(case, risks_, over="n", points=points, runs=100, seed=5)
+    assert found["honest"]["exponent"] != "differs"
+    assert found["optimistic"][0] == "grows"
+    assert found["pessimistic"][1] != "agrees"
+    assert found["honest"]["points"][0]["bound_slope"] == pytest.approx(-0.5)
+
+
+def test_a_statement_that_differs_cannot_be_caught() -> None:
+    case = sweep_runs.chosen("P3.R1")
+    points = points_of(case, over="n", grid=GRID)
+    for slope, caught in ((-0.5, True), (0.5, False), (-2.0, False)):
+        found = judged(case, risks(slope).ravel().tolist(), over="n", points=points, runs=30, seed=0)
+        assert found["caught"] is caught
+    assert planted(theorem("P3.T1"), "n", -0.25).derived == f"({theorem('P3.T1').derived})*n**(-0.25)"
 
 
 def test_every_theorem_about_an_optimiser_is_swept_or_says_why_not() -> None:
@@ -231,7 +363,9 @@ def test_sparse_regression_bounds_the_moments_of_its_gradients() -> None:
 
 def test_a_sweep_is_the_same_for_any_number_of_workers() -> None:
     case = sweep_runs.chosen("P3.T1")
-    one, two = (sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=3, jobs=jobs) for jobs in (1, 2))
+    one, two = (
+        sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=3, workers=Workers(jobs=jobs)) for jobs in (1, 2)
+    )
     assert one == two
     assert one["points"][0]["ratio"] == one["points"][0]["measured"] / one["points"][0]["bound"]
     assert one != sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=4)
@@ -281,6 +415,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: object) -> No
         (["P3.T1", "--over", "eps=1:2:3"], "epsilon = "),
         (["P3.T1", "--problem", "nothing"], "problem = 'nothing'"),
         (["P3.T1", "--runs", "2"], "runs = 2"),
+        (["P3.T1", "--resume"], "resume: needs a checkpoint"),
+        (["P3.T1", "--cluster", "nowhere"], "cluster = 'nowhere'"),
         (["P3.T1", "--over", "n=500,600,700", "--runs", "3", "--plot", "/no/such/folder/x.svg"], "could not be written"),
     ],
 )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import math
 import shlex
+from collections.abc import Callable
+from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +17,15 @@ from refimpl.validation import InputError, positive
 from verification.auditing.admissible import Admissible
 from verification.auditing.audit import RECORDS, SHAPES, AuditResult, audit
 from verification.auditing.places import load
+from verification.auditing.pooled import WORTH, PooledRunner
 from verification.auditing.programs import CommandRunner
+from verification.auditing.runner import SeededRunner, runner_of
 from verification.auditing.runs import Pair
 from verification.auditing.shown import shown_pair
 from verification.auditing.witnesses import witness_of_audit, write_witness
 from verification.datafile import read_table
+from verification.vectors.reader import Malformed, strict_json
+from verification.workers import Workers, started, workers_of
 
 NO_LIMIT = 1e7  # seconds
 
@@ -38,11 +46,18 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
         "sequential": arguments.sequential,
         "seed": arguments.seed,
     }
+    if arguments.program is None and arguments.parameters is not None:
+        raise InputError("parameters: are for --command only")
+    _object(arguments.parameters)  # refused before anything runs
+    workers = workers_of(arguments)
+    if (workers.cluster is not None or workers.jobs > 1) and limit is not None and arguments.program is None:
+        raise InputError("time_limit: a function on workers has none; give --time-limit 0 with --jobs or --cluster")
+    make: Callable[..., SeededRunner] = _function_runner if arguments.program is None else _program_runner
+    chosen: tuple[Any, ...] = (arguments.mechanism, limit, str(Path.cwd()))
     if arguments.program is not None:
-        with CommandRunner(arguments.program, time_limit=limit or NO_LIMIT) as runner:
-            result = audit(runner, claim, pairs, **given)
-    else:
-        result = audit(load("mechanism", arguments.mechanism), claim, pairs, **given, time_limit=limit)
+        chosen = (arguments.program, limit, arguments.batch, arguments.parameters)
+    with started(workers, _about(arguments)) as run, closing(PooledRunner(make, chosen, run, _worth(workers))) as runner:
+        result = audit(runner, claim, pairs, **given)
     code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
     lines = [str(result)] + (shown_pair(result.pair) if result.verdict == "violated" else []) + _witnessed(arguments, result)
     return code, result.to_json(), "\n".join(lines)
@@ -52,12 +67,55 @@ def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:
     """Where the witness went, if there is one and it was asked for."""
     if arguments.witness is None or result.verdict != "violated":
         return []
-    place = {"mechanism": arguments.mechanism} if arguments.program is None else {"command": arguments.program}
+    place: dict[str, Any] = {"mechanism": arguments.mechanism}
+    if arguments.program is not None:
+        parameters = _object(arguments.parameters)
+        place = {"command": arguments.program, **({} if parameters is None else {"parameters": parameters})}
     witness = witness_of_audit(result, place, budget=arguments.budget)
     if witness is None:
         raise InputError(f"witness = {arguments.witness!r}: holds numbers only, and not that many")
     write_witness(witness, Path(arguments.witness))
     return [f"replay: tailproof replay {shlex.quote(arguments.witness)}"]
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    """The parameters that a program gets with every request."""
+    if text is None:
+        return None
+    try:
+        value = strict_json(text)
+    except Malformed as error:
+        raise InputError(f"parameters = {text!r}: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f'parameters = {text!r}: must be a JSON object, such as {{"clip": 1}}')
+    return value
+
+
+def _function_runner(place: str, limit: float | None, folder: str) -> SeededRunner:
+    return runner_of(load("mechanism", place, folder), time_limit=limit)
+
+
+def _program_runner(program: str, limit: float | None, batch: int, parameters: str | None) -> SeededRunner:
+    return CommandRunner(program, time_limit=limit or NO_LIMIT, batch=batch, parameters=_object(parameters))
+
+
+def _worth(workers: Workers) -> float:
+    """Seconds from which on a draw is made of tasks: always if they are kept, never if one process runs them all."""
+    if workers.checkpoint is not None:
+        return 0.0
+    return math.inf if workers.cluster is None and workers.jobs == 1 else WORTH
+
+
+def _about(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Which audit this is: options, and what stands in the files that it reads."""
+    ways = ("json", "jobs", "cluster", "checkpoint", "resume", "action")
+    options = {name: value for name, value in vars(arguments).items() if name not in ways}
+    files = [arguments.data, arguments.neighbour]
+    for name in ("mechanism", "pairs"):
+        if (place := getattr(arguments, name)) is not None:
+            files.append(getattr(import_module(load(name, place).__module__), "__file__", None))
+    read = {str(file): hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if file is not None}
+    return {**options, "files": read}
 
 
 def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admissible]:

@@ -10,9 +10,10 @@ depends on outputs alone, so a test that holds given the outputs is not biased b
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,13 @@ REPEATED = 4  # runs that are repeated from their seed
 
 Labels = NDArray[np.int8]
 Pair = tuple[Any, Any]
+
+
+@runtime_checkable
+class Prefetching(Protocol):
+    """A runner that may run batches (data, seed, size) before it is asked for them."""
+
+    def prefetch(self, batches: list[tuple[Any, int, int]]) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +93,8 @@ class Source:
 
     def draw(self, pair: int, size: int) -> Labelled:
         """`size` samples, or those before the subject's first failure."""
+        if isinstance(self.runner, Prefetching):
+            self.runner.prefetch(self.foreseen(pair, size))
         parts, left = [EMPTY], size
         while left:
             chunk = min(left, self.runner.chunk)
@@ -93,6 +103,20 @@ class Source:
             if len(parts[-1]) < chunk:
                 break
         return joined(parts)
+
+    def foreseen(self, pair: int, size: int) -> list[tuple[Any, int, int]]:
+        """The batches (data, seed, size) that a draw takes if nothing fails: what `_chunk` draws, from copies of the streams."""
+        coins, noise, batches = copy.deepcopy(self.coins), copy.deepcopy(self.noise), []
+        for first in range(0, size, self.runner.chunk):
+            chunk = min(size - first, self.runner.chunk)
+            heads = int(coins.integers(0, 2, chunk, dtype=np.int8).sum())
+            for side, wanted in enumerate((chunk - heads, heads)):
+                if wanted:
+                    batches.append((self.pairs[pair][side], seed_of(noise), wanted))
+            for wanted in (chunk - heads, heads):
+                if wanted:
+                    coins.permutation(wanted)
+        return batches
 
     def failed(self, pair: int) -> bool:
         """Whether it can be asked no more."""

@@ -31,9 +31,9 @@ from verification.auditing.runs import EMPTY, Labelled, Pair, Source, joined
 FIRST_BLOCK = 40
 FEWEST_BLOCKS = 50  # no block is smaller than this part of all runs so far: learning takes time
 EXPLORED = 4  # pairs that are looked at further
-GROWTH = 0.25  # of the samples so far, in the next block
+GROWTH = 0.4  # of the samples so far, in the next block
 TRUST = 0.5  # power to which past successes count: they are those the predictor was learned from, and look too good
-PARTS, SMALLEST = 10, 20  # of a block, after each wealth is looked at; in fewer runs, repeated ones would go unnoticed
+PARTS, SMALLEST = 16, 20  # of a block, after each wealth is looked at; in fewer runs, repeated ones would go unnoticed
 CASH, CAUTIOUS = 0.03, 150  # part of the wealth that is not bet: at least so much, and e^{−t} after t times so many samples
 STEPS = np.concatenate([[0.0], np.geomspace(0.04, 6, 16)])  # log-odds of q above those of a
 VALUES = np.concatenate(

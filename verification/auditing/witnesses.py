@@ -8,7 +8,7 @@ such a name is handed to `replay_audit`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ TIME_LIMIT = 60.0  # seconds of a program's batch
 # --- writing and running again ----------------------------------------------------------------------------------------------
 
 
-def witness_of_audit(result: AuditResult, place: dict[str, str], *, budget: int) -> dict[str, Any] | None:
+def witness_of_audit(result: AuditResult, place: Mapping[str, Any], *, budget: int) -> dict[str, Any] | None:
     """What `replay_audit` needs; None where the data are not arrays or lists of numbers of a size to be written down."""
     if result.pair is None:
         return None
@@ -116,7 +116,9 @@ def replay_audit(
 
 def _subject(witness: dict[str, Any], stack: ExitStack) -> Callable[..., Any] | Runner:
     if "command" in witness:
-        return stack.enter_context(CommandRunner(witness["command"], time_limit=TIME_LIMIT))
+        return stack.enter_context(
+            CommandRunner(witness["command"], time_limit=TIME_LIMIT, parameters=witness.get("parameters"))
+        )
     if "mechanism" in witness:
         return load("mechanism", witness["mechanism"], witness.get("folder"))
     raise InputError("witness: names no function that can be imported; call verification.replay_audit(FILE, mechanism)")

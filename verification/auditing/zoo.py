@@ -46,7 +46,9 @@ ABOVE, BELOW, STOPPED = 1.0, 0.0, -1.0
 @dataclass(frozen=True)
 class Specimen:
     """`holds`: whether the subject satisfies the `claim`.  It is ε-DP, for data of every size, with ε = `epsilon_upper` (infinite:
-    for no ε, or for none over all numbers of queries).  `pair` is a worst or nearly worst one of its `space`."""
+    for no ε, or for none over all numbers of queries).  `pair` is a worst or nearly worst one of its `space`.  A violation that is
+    too small or too rare for a table's budget is `planned`: a truth and a pair of laws for the power planner; or it says `why`
+    outputs do not show it."""
 
     name: str
     subject: Sampler
@@ -56,6 +58,8 @@ class Specimen:
     pair: Pair
     space: Admissible
     epsilon_upper: float = math.inf
+    planned: tuple[Claim, str] | None = None
+    why: str = ""
 
 
 def _sum(data: FloatArray) -> FloatArray:

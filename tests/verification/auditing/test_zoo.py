@@ -7,6 +7,7 @@ probability at most 1e-7.
 import math
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,14 +15,14 @@ from scipy.integrate import quad
 from scipy.stats import binom, kstest, laplace, norm
 
 from refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, PureDP, gaussian_delta
-from verification.auditing import zoo
+from verification.auditing import limits, zoo, zoo_reports, zoo_truth
 from verification.auditing.admissible import Admissible
 from verification.auditing.zoo import Specimen
+from verification.auditing.zoo_truth import CLOSED, LAWS, Law, exact_parameter, greatest_loss, sparse_vector_law
 
-ALL = (*zoo.correct(), *zoo.broken())
+ALL = zoo_truth.everything()
 FALSE_ALARM = 1e-7
 RUNS = 40_000
-Law = dict[tuple[float, ...], float]
 
 
 def assert_follows(outputs: np.ndarray, law: Law) -> None:
@@ -33,95 +34,23 @@ def assert_follows(outputs: np.ndarray, law: Law) -> None:
         assert min(low, high) > FALSE_ALARM / (2 * len(law)), (value, counts[value], probability * RUNS)
 
 
-def greatest_loss(here: Law, there: Law) -> float:
-    return max(abs(math.log(p / there[value])) if there[value] > 0 else math.inf for value, p in here.items() if p > 0)
-
-
-# --- exact laws of the finite ones ------------------------------------------------------------------------------------------------
-
-
-def sparse_vector_law(sums: np.ndarray, *, threshold: float, query: float, answers: float, refreshed: bool = False) -> Law:
-    """Every pattern of answers, by quadrature over the noisy threshold; where it is refreshed, one quadrature per stretch."""
-    grid = np.linspace(-30 * threshold, 30 * threshold, 12_001)
-    weights = np.exp(-np.abs(grid) / threshold) / (2 * threshold) * (grid[1] - grid[0])
-    weights /= weights.sum()  # the kink at 0 is a grid point
-    below = [laplace.cdf(1.0 + grid - q, scale=query) if query > 0 else (q < 1.0 + grid).astype(float) for q in sums]
-    law: Law = {}
-
-    def extend(pattern: tuple[float, ...], given: int, inner: np.ndarray, outer: float) -> None:
-        j = len(pattern)
-        if j == len(sums):
-            law[pattern] = outer * float(inner @ weights)
-        elif given >= answers:
-            extend((*pattern, zoo.STOPPED), given, inner, outer)
-        else:
-            extend((*pattern, zoo.BELOW), given, inner * below[j], outer)
-            above = inner * (1 - below[j])
-            if refreshed:
-                extend((*pattern, zoo.ABOVE), given + 1, np.ones_like(grid), outer * float(above @ weights))
-            else:
-                extend((*pattern, zoo.ABOVE), given + 1, above, outer)
-
-    extend((), 0, np.ones_like(grid), 1.0)
-    return law
-
-
-def noisy_max_law(sums: np.ndarray, scale: float) -> Law:
-    """By the trapezoidal rule (the density is 0 at the ends); the kinks are grid points."""
-    grid = np.linspace(-80, 80, 16_001)
-    cdfs = np.array([laplace.cdf(grid, s, scale) for s in sums])
-    found = {}
-    for j, s in enumerate(sums):
-        density = laplace.pdf(grid, s, scale) * np.prod(np.delete(cdfs, j, axis=0), axis=0)
-        found[(float(j),)] = float(density.sum() * (grid[1] - grid[0]))
-    return found
-
-
-def softmax_law(logits: np.ndarray) -> Law:
-    weights = np.exp(logits)
-    return {(float(j),): float(w) for j, w in enumerate(weights / weights.sum())}
-
-
-def geometric_law(data: np.ndarray) -> Law:
-    return {(float(k),): math.tanh(0.5) * math.exp(-abs(k - data.sum())) for k in range(-40, 41)}
-
-
-def response_law(data: np.ndarray) -> Law:
-    right = 1 / (1 + math.exp(-1.0))
-    a, b = data[:, 0]
-    return {
-        (x, y): (right if x == a else 1 - right) * (right if y == b else 1 - right) for x in (0.0, 1.0) for y in (0.0, 1.0)
-    }
-
-
-LAWS: dict[str, Callable[[np.ndarray], Law]] = {
-    "geometric": geometric_law,
-    "randomised-response": response_law,
-    "noisy-max": lambda data: noisy_max_law(data.sum(axis=0), 2.0),
-    "exponential": lambda data: softmax_law(data.sum(axis=0) / 2),
-    "exponential-twice": lambda data: softmax_law(data.sum(axis=0)),
-    "svt-lyu": lambda data: sparse_vector_law(data.sum(axis=0), threshold=2.0, query=8.0, answers=2),
-    "svt-dwork-roth": lambda data: sparse_vector_law(data.sum(axis=0), threshold=4.0, query=8.0, answers=2, refreshed=True),
-    "svt-lee-clifton": lambda data: sparse_vector_law(data.sum(axis=0), threshold=4.0, query=4 / 3, answers=2),
-    "svt-chen": lambda data: sparse_vector_law(data.sum(axis=0), threshold=2.0, query=2.0, answers=math.inf),
-    "svt-stoddard": lambda data: sparse_vector_law(data.sum(axis=0), threshold=2.0, query=0.0, answers=math.inf),
-    "constant": lambda data: {(0.0,): 1.0},  # noqa: ARG005
-}
-"""Written from the definitions, with numbers for ε = 1, c = 2."""
+@cache
+def laws(name: str) -> tuple[Law, ...]:
+    return tuple(LAWS[name](data) for data in zoo_truth.specimen(name).pair)
 
 
 @pytest.mark.parametrize("name", LAWS)
 def test_outputs_follow_the_exact_law(name: str) -> None:
-    one = zoo.specimen(name)
+    one = zoo_truth.specimen(name)
     for side, data in enumerate(one.pair):
         outputs = one.subject(data, np.random.default_rng([side, len(name)]), RUNS)
-        assert_follows(outputs, LAWS[name](data))
+        assert_follows(outputs, laws(name)[side])
 
 
 @pytest.mark.parametrize("name", LAWS)
 def test_the_exact_loss_on_the_pair(name: str) -> None:
-    one = zoo.specimen(name)
-    loss = greatest_loss(LAWS[name](one.pair[0]), LAWS[name](one.pair[1]))
+    one = zoo_truth.specimen(name)
+    loss = greatest_loss(*laws(name))
     assert isinstance(one.claim, PureDP)
     assert loss <= one.epsilon_upper * (1 + 1e-6)
     assert (loss <= one.claim.epsilon * (1 + 1e-6)) == one.holds
@@ -162,12 +91,108 @@ CDFS: dict[str, Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]]] = {
     "noise-by-size": lambda data: laplace(data.mean(), 1 / len(data)).cdf,
     "ignores-data": lambda data: laplace(0.0, 1.0).cdf,  # noqa: ARG005
     "noisy-max-value": lambda data: lambda x: np.prod([laplace.cdf(x, s, 1.0) for s in data.sum(axis=0)], axis=0),
+    "naive-laplace": lambda data: laplace(data.sum(), 1.0).cdf,
+    "laplace-std": lambda data: laplace(data.sum(), math.sqrt(0.5)).cdf,
+    "laplace-99": lambda data: laplace(data.sum(), 0.99).cdf,
+    "drawn-again": lambda data: between(data.sum(), 1.0, 0.0, 2.0),
+    "drawn-again-wider": lambda data: between(data.sum(), 2.0, 0.0, 2.0),
+    "cut-noise": lambda data: between(data.sum(), 1.0, data.sum() - 5.0, data.sum() + 5.0),
+    "gaussian-pure": lambda data: norm(data.sum(), 3.7306316348).cdf,
+    "gaussian-large": lambda data: norm(data.sum(), math.sqrt(2 * math.log(125.0)) / 8).cdf,
+    "lower-bound-square": lambda data: laplace((data**2).sum(), 0.25).cdf,
+    "variance": lambda data: laplace(data.var(), 0.09).cdf,
+    "variance-square": lambda data: laplace(data.var(), 0.01).cdf,
+    "clipped-sum": lambda data: laplace(data.sum(), 1.0).cdf,
+    "local-sensitivity": lambda data: laplace(0.0, 1.0 if data.sum() == 2 else 1e-3).cdf,
+    "batch": lambda data: lambda x: (laplace.cdf(x) + laplace.cdf(x, data.sum())) / 2,
+    "batch-fixed": lambda data: laplace(data.sum(), 1.0).cdf,
 }
+
+
+def between(centre: float, scale: float, low: float, high: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Laplace, given that it is between the two."""
+    law = laplace(centre, scale)
+    return lambda x: (law.cdf(x) - law.cdf(low)) / (law.cdf(high) - law.cdf(low))
+
+
+SCALES: dict[str, tuple[Callable[[np.ndarray], list[float]], list[float]]] = {
+    "histogram": (lambda data: [2 - data.sum(), data.sum()], [2.0] * 2),
+    "histogram-replaced": (lambda data: [2 - data.sum(), data.sum()], [1.0] * 2),
+    "clipped-moments": (lambda data: [data.prod(axis=1).sum(), (data[:, 0] ** 2).sum()], [4.0, 2.0]),
+    "unclipped-moments": (lambda data: [data.prod(axis=1).sum(), (data[:, 0] ** 2).sum()], [4.0, 2.0]),
+    "vector-l2": (lambda data: list(data.sum(axis=0)), [math.sqrt(8)] * 8),
+    "releases": (lambda data: [data.sum()] * 4, [4.0] * 4),
+    "releases-five": (lambda data: [data.sum()] * 5, [4.0] * 5),
+    "tree-of-counts": (lambda data: [len(data), 0, 0, 0, len(data), 0, len(data)], [3.0] * 7),
+    "tree-levels": (lambda data: [len(data), 0, 0, 0, len(data), 0, len(data)], [1.0] * 7),
+}
+"""Queries and scales of the Laplace noise of every column."""
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_columns_have_independent_laplace_noise(name: str) -> None:
+    one = zoo_truth.specimen(name)
+    queries, scales = SCALES[name]
+    for side, data in enumerate(one.pair):
+        noise = (one.subject(data, np.random.default_rng([side, 11]), RUNS) - queries(data)) / scales
+        assert noise.shape == (RUNS, len(scales))
+        assert all(kstest(column, laplace().cdf).pvalue > FALSE_ALARM / 10 for column in noise.T)
+        signs = int((np.sign(noise[:, 0]) == np.sign(noise[:, -1])).sum())
+        assert min(binom.sf(signs - 1, RUNS, 0.5), binom.cdf(signs, RUNS, 0.5)) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("name", ["vector-gaussian", "vector-linf"])
+def test_columns_have_gaussian_noise(name: str) -> None:
+    one = zoo_truth.specimen(name)
+    for data in one.pair:
+        noise = one.subject(data, np.random.default_rng(2), RUNS) - data.sum(axis=0)
+        scale = math.sqrt(8) if one.holds else 1.0
+        assert all(kstest(column, norm(0, scale).cdf).pvalue > FALSE_ALARM / 10 for column in noise.T)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+def test_the_exact_parameter_agrees_with_the_verdict(one: Specimen) -> None:
+    if one.name not in LAWS:
+        exact = exact_parameter(one)
+        assert (exact <= limits.parameter(one.claim) * (1 + 1e-9)) == one.holds
+        assert exact <= one.epsilon_upper * (1 + 1e-9)
+
+
+def test_every_specimen_has_an_exact_law_and_a_name_of_its_own() -> None:
+    assert {one.name for one in ALL} == set(LAWS) | set(CLOSED)
+    assert len(ALL) == len({one.name for one in ALL}) == len(LAWS) + len(CLOSED) >= 60
+    assert [one.name for one in ALL if one.holds] == [one.name for one in (*zoo.correct(), *zoo_reports.correct())]
+
+
+def test_supports_that_tell_the_data() -> None:
+    """What makes these infinite: outputs that one side has and the other has not."""
+
+    def outputs(name: str) -> list[np.ndarray]:
+        one = zoo_truth.specimen(name)
+        return [one.subject(data, np.random.default_rng([side, 5]), RUNS) for side, data in enumerate(one.pair)]
+
+    first, second = outputs("naive-laplace-bits")
+    assert (second[:, 1] == 1.0).all()
+    assert (first[:, 1] == 0.0).mean() > 0.1  # of a fifth of the outputs, seven of eight
+    assert not set(outputs("coarse-uniform")[0]) & set(outputs("coarse-uniform")[1])
+    first, second = outputs("one-sided")
+    assert first.min() == 0.0
+    assert second.min() == 1.0
+    first, second = outputs("rounded-noise")
+    assert (np.mod(first, 1) == 0.0).all()
+    assert (np.mod(second, 1) == 0.5).all()
+    assert [len(np.unique(side)) for side in outputs("fixed-seed")] == [1, 1]
+    leaks = int((outputs("rare-leak")[0] >= 100).sum())
+    assert min(binom.sf(leaks - 1, RUNS, 1e-3), binom.cdf(leaks, RUNS, 1e-3)) > FALSE_ALARM
+    for name, ends in (("clamped-output", (0.0, 2.0)), ("drawn-again", (0.0, 2.0))):
+        assert all(side.min() >= ends[0] and side.max() <= ends[1] for side in outputs(name))
+    atom = int((outputs("clamped-output")[1] == 0.0).sum())
+    assert min(binom.sf(atom - 1, RUNS, math.exp(-1) / 2), binom.cdf(atom, RUNS, math.exp(-1) / 2)) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("name", CDFS)
 def test_outputs_with_densities_follow_their_law(name: str) -> None:
-    one = zoo.specimen(name)
+    one = zoo_truth.specimen(name)
     for side, data in enumerate(one.pair):
         outputs = one.subject(data, np.random.default_rng([side, 7]), RUNS)
         assert kstest(outputs, CDFS[name](data)).pvalue > FALSE_ALARM

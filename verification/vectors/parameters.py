@@ -1,0 +1,95 @@
+"""An algorithm's parameters as plain JSON, and back: what a program in another language can read without knowing our classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from refimpl.approx_dp.approximation import Stage
+from refimpl.approx_dp.framework import Fixed
+from refimpl.approx_dp.iterated_accelerated import Part
+from refimpl.approx_dp.localised import Phase
+from refimpl.approx_dp.median_descent import Parameters as MeanParameters
+from refimpl.approx_dp.sparse import Parameters as SparseParameters
+from refimpl.claims import GDP, ZCDP, ApproxDP, PureDP, claim_from_json, claim_to_json
+from refimpl.losses import Quadratic
+from refimpl.means.median_of_means import truncated_median_of_means
+from refimpl.means.simple_clipping import simple_clipping_mean
+from refimpl.pure_dp.objective import ObjectivePlan
+from refimpl.pure_dp.plan import Phase as PopulationPhase
+from refimpl.pure_dp.plan import Plan
+from refimpl.validation import InputError
+
+ESTIMATORS: dict[str, Callable[..., Any]] = {
+    "simple_clipping_mean": simple_clipping_mean,
+    "truncated_median_of_means": truncated_median_of_means,
+}
+
+
+_PLAIN = (Phase, Stage, Part, PopulationPhase, Plan, ObjectivePlan, MeanParameters, SparseParameters)
+
+
+def to_json(value: Any) -> Any:
+    """Objects become objects of their fields; a quadratic loss its matrix, an estimator its name and parameters."""
+    if isinstance(value, Quadratic):
+        return {"quadratic": value.matrix.tolist()}
+    if isinstance(value, Fixed):
+        return {"function": value.function.__name__, "parameters": to_json(value.parameters)}
+    if isinstance(value, PureDP | ApproxDP | ZCDP | GDP):
+        return claim_to_json(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if is_dataclass(value) and not isinstance(value, type):
+        if not isinstance(value, _PLAIN):
+            raise TypeError(f"a {type(value).__name__} has no plain form; give it one here")
+        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: to_json(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(part) for part in value]
+    return value
+
+
+def from_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The same parameters for our functions."""
+    return {name: _READ[name](value) if name in _READ else value for name, value in parameters.items()}
+
+
+def loss_from_json(value: Any) -> Any:
+    """A name, or {"quadratic": matrix}."""
+    return Quadratic(np.array(value["quadratic"])) if isinstance(value, dict) else value
+
+
+def _phases(value: Any) -> tuple[Phase, ...]:
+    return tuple(Phase(**phase) for phase in value)
+
+
+def _plan(value: Any) -> Plan | ObjectivePlan:
+    if "phases" not in value:
+        return ObjectivePlan(**value)
+    spend = claim_from_json(value["spend"])
+    if not isinstance(spend, PureDP | ZCDP):
+        raise InputError(f"plan: its spend is {spend}; must be pure or zCDP")
+    return Plan(**{**value, "phases": tuple(PopulationPhase(**phase) for phase in value["phases"]), "spend": spend})
+
+
+def _estimator(value: Any) -> Fixed | str:
+    """An estimator with its parameters (P3.A6), or the name of one (P2.A1)."""
+    if isinstance(value, str):
+        return value
+    if value["function"] not in ESTIMATORS:
+        raise InputError(f"estimator = {value['function']!r}: must be one of {', '.join(ESTIMATORS)}")
+    return Fixed(ESTIMATORS[value["function"]], value["parameters"])
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "loss": loss_from_json,
+    "phases": _phases,
+    "stages": lambda value: tuple(Stage(s["size"], s["radius"], _phases(s["phases"])) for s in value),
+    "parts": lambda value: tuple(Part(**part) for part in value),
+    "plan": _plan,
+    "estimator": _estimator,
+}
