@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -55,12 +56,8 @@ PUBLIC = {  # heading: package, names; together all that the packages export
     "Strategies of hypothesis": ("verification.strategies", ""),
 }
 DATA_ONLY = ("bounds.papers.",)  # modules of values: their text is shown, not the values
-INCLUDED = {  # files from outside docs/, and what stands in their place where they are not there yet
-    "how-to/contributing.md": ("CONTRIBUTING.md", ""),
-    "reference/changes.md": ("CHANGELOG.md", ""),
-    "how-to/audits.md": ("examples/audits/README.md", "# Audits of other libraries\n\nNot part of this version.\n"),
-    "protocol.md": ("docs/protocol.md", "# Programs in any language\n\nNot part of this version.\n"),
-}
+INCLUDED = {"how-to/contributing.md": "CONTRIBUTING.md", "reference/changes.md": "CHANGELOG.md"}
+AUDITS = ROOT / "examples" / "audits"
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -79,14 +76,24 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/python.md": public_names(),
         **{f"reference/python/{name}.md": module_page(name, modules) for name, modules in modules_of_packages().items()},
     }
-    for target, (source, otherwise) in INCLUDED.items():
-        if files.get_file_from_path(target) is None:
-            pages[target] = (ROOT / source).read_text(encoding="utf-8") if (ROOT / source).exists() else otherwise
+    pages |= {target: (ROOT / source).read_text(encoding="utf-8") for target, source in INCLUDED.items()}
+    pages |= audits_of_libraries()
     for path, content in pages.items():
         files.append(File.generated(config, path, content=content))
     if "atlas" in config.extra:
         files.append(File.generated(config, "reference/atlas-of-rates.html", abs_src_path=str(config.extra["atlas"])))
     return files
+
+
+def audits_of_libraries() -> dict[str, str]:
+    """The table of verdicts, and a page for each script that it links to."""
+    table = (AUDITS / "README.md").read_text(encoding="utf-8")
+    scripts = sorted(set(re.findall(r"\]\((\w+)\.py\)", table)))
+    pages = {"how-to/audits.md": re.sub(r"\]\((\w+)\.py\)", r"](audits/\1.md)", table)}
+    for name in scripts:
+        code = (AUDITS / f"{name}.py").read_text(encoding="utf-8")
+        pages[f"how-to/audits/{name}.md"] = f"# {name}.py\n\n[All audits](../audits.md)\n\n```python\n{code}```\n"
+    return pages
 
 
 # --- the command line -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ compared as such, up to how processors round.
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -64,6 +65,7 @@ class Page:
         shown = [*blocks(text), Block("", "", "")]
         with chdir(self.folder), pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "path", [str(self.folder), *sys.path])
+            patch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)  # `python` is this one
             known = set(sys.modules)
             try:
                 for block, after in pairwise(shown):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -38,17 +37,11 @@ SHOWN_ONLY = {
     "tailproof vectors check --command ./clipped_mean": "needs the program; tests/test_examples.py",
     "tailproof verify --full --report nightly": "takes long",
     "tailproof verify --full --report nightly --resume": "takes long",
+    "dask scheduler": "never ends",
+    "dask worker tcp://host:8786 --nthreads 1": "never ends",
     "tailproof verify --full --cluster tcp://host:8786": "needs a cluster",
-}
-# Commands of `console` blocks that this version does not have yet, and what they need.  One that is there by now fails a test.
-PENDING = {
-    "tailproof vectors export vectors": "the command `vectors`",
-    "tailproof vectors check": "the command `vectors`",
-    "tailproof sweep P2.T2 --over n=1000:9000:3 --runs 20 --cluster local:2": "the option `--cluster`",
-}
-PENDING_PATHS = {
-    "examples/audits/": "audits of other libraries",
-    "verification/vectors/reader.py": "the command `vectors`",
+    "tailproof sweep P2.T2 --cluster local:2": "takes seconds of each worker; tests/verification/test_workers.py",
+    "tailproof vectors export vectors": "takes seconds; tests/verification/vectors/test_export.py",
 }
 
 
@@ -56,7 +49,7 @@ PENDING_PATHS = {
 def test_what_a_page_shows_is_what_happens(path: Path, tmp_path: Path) -> None:
     """Files, code and commands of a page, in its order and in a folder of its own.  Seeds are fixed; were they not, the audits that
     find nothing would err with probability 0.001 each."""
-    Page(tmp_path, PENDING).run(path.read_text(encoding="utf-8"))
+    Page(tmp_path).run(path.read_text(encoding="utf-8"))
 
 
 def test_blocks_are_of_a_kind_that_is_run_or_listed() -> None:
@@ -67,21 +60,14 @@ def test_blocks_are_of_a_kind_that_is_run_or_listed() -> None:
     listed = [line for block in found if block.kind == "sh" for line in block.text.splitlines()]
     assert set(listed) == set(SHOWN_ONLY)
     run = {command.line for block in found if block.kind == "console" for command in commands_of(block.text)}
-    assert set(PENDING) <= run
     assert len(run) > 30
-
-
-@pytest.mark.parametrize("line", PENDING)
-def test_what_is_pending_is_not_there_yet(line: str) -> None:
-    with pytest.raises(SystemExit):
-        parser().parse_args(shlex.split(line)[1:])
 
 
 def test_paths_that_pages_name_exist() -> None:
     folders = "refimpl|bounds|verification|tests|benchmarks|examples|docs"
     named = {name for path in PAGES for name in re.findall(rf"`((?:{folders})/[\w./-]*)`", path.read_text(encoding="utf-8"))}
     assert len(named) > 5
-    assert {name for name in named if not (ROOT / name).exists()} <= set(PENDING_PATHS)
+    assert {name for name in named if not (ROOT / name).exists()} == set()
 
 
 # --- the built site -------------------------------------------------------------------------------------------------------
@@ -162,7 +148,8 @@ def all_is_documented(reference: Path, pages: dict[Path, Links]) -> None:
 def pages_fit_and_fetch_nothing(browser: webdriver.Chrome, site: Path, screen: str) -> None:
     papers = set()
     for scheme in SCHEMES:
-        for name in ("index", "tutorials/theorem", "reference/command-line", "reference/atlas", "reference/python"):
+        large = ("reference/atlas", "reference/python") if scheme == "light" else ()  # a second each
+        for name in ("index", "tutorials/theorem", "reference/command-line", *large):
             open_page(browser, (site / f"{name}.html").as_uri(), screen, scheme)
             width, inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
             assert width <= inner, f"{name} scrolls sideways on a {screen}"

@@ -48,8 +48,9 @@ class PooledRunner:
         return self._inner.chunk
 
     def close(self) -> None:
-        """Of what was made here."""
+        """Of what was made here; another audit of the same subject makes it anew."""
         closing = getattr(self._inner, "close", None)
+        _made.cache_clear()
         if closing is not None:
             closing()
 

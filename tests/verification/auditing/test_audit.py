@@ -410,8 +410,9 @@ def test_the_command_searches_and_reports_failures(module: str, capsys: pytest.C
     assert (found["verdict"], found["incidents"][0]["kind"]) == ("inconclusive", "raised")
     assert "odd data" in found["incidents"][0]["message"]
     files = ["--data", "a.csv", "--neighbour", "b.csv", "--budget", "200"]
-    assert main(["audit", "--command", PROGRAM, *files, "--claim", "pure(eps=1)", "--add-remove"]) == 0
-    assert "consistent" in capsys.readouterr().out
+    for _ in range(2):  # in one process, too
+        assert main(["audit", "--command", PROGRAM, *files, "--claim", "pure(eps=1)", "--add-remove"]) == 0
+        assert "consistent" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
