@@ -20,6 +20,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from bounds.errata import errata
+from bounds.statements import Statement
 from bounds.theorems import comparisons, theorems
 from refimpl.catalogue import ALGORITHMS, Algorithm
 from verification.atlas import mathml, prose
@@ -58,6 +59,7 @@ PUBLIC = {  # heading: package, names; together all that the packages export
 DATA_ONLY = ("bounds.papers.",)  # modules of values: their text is shown, not the values
 INCLUDED = {"how-to/contributing.md": "CONTRIBUTING.md", "reference/changes.md": "CHANGELOG.md"}
 AUDITS = ROOT / "examples" / "audits"
+WIDE = "---\nhide: [toc]\n---\n\n"  # for tables: the page's contents make room
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -89,7 +91,7 @@ def audits_of_libraries() -> dict[str, str]:
     """The table of verdicts, and a page for each script that it links to."""
     table = (AUDITS / "README.md").read_text(encoding="utf-8")
     scripts = sorted(set(re.findall(r"\]\((\w+)\.py\)", table)))
-    pages = {"how-to/audits.md": re.sub(r"\]\((\w+)\.py\)", r"](audits/\1.md)", table)}
+    pages = {"how-to/audits.md": WIDE + re.sub(r"\]\((\w+)\.py\)", r"](audits/\1.md)", table)}
     for name in scripts:
         code = (AUDITS / f"{name}.py").read_text(encoding="utf-8")
         pages[f"how-to/audits/{name}.md"] = f"# {name}.py\n\n[All audits](../audits.md)\n\n```python\n{code}```\n"
@@ -132,7 +134,7 @@ Every algorithm of the five papers, and ours; `tailproof list` prints the same. 
 def catalogue() -> str:
     rows = [[entry.id, entry.name, entry.place, entry.claim, _code(entry)] for entry in ALGORITHMS]
     lines = ["| id | name | place | published claim | code |", "|---|---|---|---|---|"]
-    return "\n".join([CATALOGUE_HEAD, *lines, *(f"| {' | '.join(row)} |" for row in rows), ""])
+    return WIDE + "\n".join([CATALOGUE_HEAD, *lines, *(f"| {' | '.join(row)} |" for row in rows), ""])
 
 
 def _code(entry: Algorithm) -> str:
@@ -147,9 +149,6 @@ def _code(entry: Algorithm) -> str:
 
 
 ATLAS_HEAD = """\
----
-hide: [toc]
----
 # Atlas of statements
 
 The {count} statements of the five papers and ours, as values, and {compared} sentences that compare rates. *Printed* is what the
@@ -177,18 +176,23 @@ def statements(*, with_atlas: bool) -> str:
                 f'<a id="{s.id}"></a><code>{text(s.id)}</code><br>{text(s.label)}',
                 text(s.kind if s.source == "printed" else f"{s.kind}, {s.source}"),
                 prose(s.says),
-                _rate(s.printed),
-                _rate(s.derived) if s.derived != s.printed else "as printed" if s.printed else "–",
+                _rates(s),
             ]
             for s in theorems()
             if s.paper == paper
         ]
-        sections.append(f"## {paper}\n\n{grid(['id', 'kind', 'says', 'printed', 'derived'], rows)}\n")
-    return "\n".join([head, *sections])
+        sections.append(f"## {paper}\n\n{grid(['id', 'kind', 'says', 'printed, derived'], rows)}\n")
+    return WIDE + "\n".join([head, *sections])
 
 
-def _rate(rate: str | None) -> str:
-    return "–" if rate is None else mathml(rate)
+def _rates(statement: Statement) -> str:
+    """As printed, and below it as derived."""
+    shown = [] if statement.printed is None else [mathml(statement.printed)]
+    if statement.derived is not None:
+        shown.append(
+            "derived: as printed" if statement.derived == statement.printed else f"derived: {mathml(statement.derived)}"
+        )
+    return "<br>".join(shown) or "–"
 
 
 ERRATA_HEAD = """\
