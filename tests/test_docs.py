@@ -52,6 +52,23 @@ def test_what_a_page_shows_is_what_happens(path: Path, tmp_path: Path) -> None:
     Page(tmp_path).run(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize(
+    ("block", "named"),
+    [
+        ("```python\nprint(1 / 4)\n```\n\n```text\n0.26\n```\n", "not printed there: 0.26"),
+        ("```python\nprint(1)\nprint(2)\n```\n\n```text\n1\n```\n", "printed beyond that"),
+        ("```console\n$ tailproof list\n…\nP9.A9 …\n…\n```\n", "not printed: P9.A9"),
+        ("```console\n$ tailproof theorem P9\n…\n```\n", "ends with 2"),
+        ("```console\n$ tailproof theorem P9\n…\n$ echo $?\n1\n```\n", "ends with 2"),
+        ("```console\n$ rm -r folder\n```\n", "not run here"),
+        ("```py\nnameless = True\n```\n", "without a name"),
+    ],
+)
+def test_a_page_that_says_something_else_fails(tmp_path: Path, block: str, named: str) -> None:
+    with pytest.raises(AssertionError, match=re.escape(named)):
+        Page(tmp_path).run(f"# A page\n\n{block}")
+
+
 def test_blocks_are_of_a_kind_that_is_run_or_listed() -> None:
     found = [block for path in PAGES for block in blocks(path.read_text(encoding="utf-8"))]
     assert {block.kind for block in found} <= {"python", "py", "console", "text", "sh", "json", "ini"}
@@ -128,7 +145,9 @@ def nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) -> No
     loaded = [(path, name) for path, page in pages.items() for name in page.loaded]
     assert loaded
     for path, name in loaded:
-        assert (path.parent / urlsplit(name).path).resolve().is_file(), f"{path.name} loads {name}"
+        url = urlsplit(name)
+        assert not url.scheme + url.netloc, f"{path.name} loads {name}"
+        assert (path.parent / url.path).resolve().is_file(), f"{path.name} loads {name}, which is not there"
     for path in site.rglob("*.css"):
         assert re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", path.read_text(encoding="utf-8")) == []
 
