@@ -141,7 +141,10 @@ def run_command(line: str) -> tuple[int, str]:
         return code, out.getvalue()
     assert program in ("python", "pytest"), f"{line}: not run here"
     prefix = [sys.executable, *(["-m", "pytest", "-p", "no:cacheprovider"] if program == "pytest" else [])]
-    done = subprocess.run([*prefix, *arguments], capture_output=True, text=True, check=False)
+    alone = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }  # not a worker's part of this run
+    done = subprocess.run([*prefix, *arguments], capture_output=True, text=True, check=False, env=alone)
     return done.returncode, done.stdout + done.stderr
 
 
