@@ -308,7 +308,8 @@ def _on_cluster(client: Any, address: str, tasks: list[Task]) -> Iterator[tuple[
     lonely = time.monotonic()
     try:
         while futures:
-            ready = [name for name, future in futures.items() if future.status != "pending"]
+            # "lost": its worker died with the result, and the scheduler has it computed anew
+            ready = [name for name, future in futures.items() if future.status not in ("pending", "lost")]
             for name in ready:
                 found = _fetched(futures[name], name, address)
                 if found is not None:
@@ -334,7 +335,7 @@ def _fetched(future: Any, name: str, address: str) -> tuple[str, float] | None:
     from distributed import KilledWorker
     from distributed import TimeoutError as DaskTimeout
 
-    if future.status in ("cancelled", "lost"):
+    if future.status == "cancelled":
         raise _Lost(f"cluster = {address!r}: went away while {name} was under way")
     try:
         _, text, seconds = future.result(timeout=ANSWER)

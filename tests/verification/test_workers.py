@@ -345,3 +345,38 @@ def test_no_task_of_a_report_outweighs_the_others(effort: Any) -> None:
     tasks = [task for piece in work(None, 0, effort) for task in piece.tasks]
     assert max(task.cost for task in tasks) < 0.05 * sum(task.cost for task in tasks)
     assert len({task.name for task in tasks}) == len(tasks)
+
+
+class LostOnce:
+    """A future whose worker dies with the result, which is then computed anew."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self._call, self._statuses = (function, arguments), ["pending", "lost", "finished"]
+
+    @property
+    def status(self) -> str:
+        return self._statuses.pop(0) if len(self._statuses) > 1 else self._statuses[0]
+
+    def result(self, timeout: float) -> Any:  # noqa: ARG002
+        function, arguments = self._call
+        return function(*arguments)
+
+
+class OneWorker:
+    """As much of a Dask client as is asked for."""
+
+    status = "running"
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, **_: Any) -> LostOnce:
+        return LostOnce(function, *arguments)
+
+    def scheduler_info(self, n_workers: int) -> dict[str, Any]:  # noqa: ARG002
+        return {"workers": {"one": {}}}
+
+    def cancel(self, *_: Any, **__: Any) -> None: ...
+
+
+def test_a_result_that_was_lost_with_its_worker_is_waited_for() -> None:
+    pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    found = dict(workers._on_cluster(OneWorker(), "tcp://here:1", squares(3)))
+    assert [found[f"square {number}"].result for number in range(3)] == [0, 1, 4]
