@@ -347,36 +347,38 @@ def test_no_task_of_a_report_outweighs_the_others(effort: Any) -> None:
     assert len({task.name for task in tasks}) == len(tasks)
 
 
-class LostOnce:
-    """A future whose worker dies with the result, which is then computed anew."""
-
-    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
-        self._call, self._statuses = (function, arguments), ["pending", "lost", "finished"]
-
-    @property
-    def status(self) -> str:
-        return self._statuses.pop(0) if len(self._statuses) > 1 else self._statuses[0]
-
-    def result(self, timeout: float) -> Any:  # noqa: ARG002
-        function, arguments = self._call
-        return function(*arguments)
-
-
-class OneWorker:
-    """As much of a Dask client as is asked for."""
+class LosingClient:
+    """As much of a Dask client as is asked for: its worker dies with all results, which are then computed anew."""
 
     status = "running"
+    turn = 0
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, **_: Any) -> LostOnce:
-        return LostOnce(function, *arguments)
+    def submit(self, function: Callable[..., Any], *arguments: Any, **_: Any) -> LostFuture:
+        return LostFuture(self, function, arguments)
 
     def scheduler_info(self, n_workers: int) -> dict[str, Any]:  # noqa: ARG002
+        self.turn += 1
         return {"workers": {"one": {}}}
 
     def cancel(self, *_: Any, **__: Any) -> None: ...
 
 
+@dataclass(frozen=True)
+class LostFuture:
+    client: LosingClient
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    @property
+    def status(self) -> str:
+        return ["pending", "lost", "finished"][min(self.client.turn, 2)]
+
+    def result(self, timeout: float) -> Any:  # noqa: ARG002
+        assert self.status == "finished"
+        return self.function(*self.arguments)
+
+
 def test_a_result_that_was_lost_with_its_worker_is_waited_for() -> None:
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    found = dict(workers._on_cluster(OneWorker(), "tcp://here:1", squares(3)))
+    found = dict(workers._on_cluster(LosingClient(), "tcp://here:1", squares(3)))
     assert [found[f"square {number}"].result for number in range(3)] == [0, 1, 4]
