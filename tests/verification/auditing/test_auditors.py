@@ -80,9 +80,9 @@ WORST: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 @pytest.mark.parametrize("name", WORST)
 def test_truths_are_exact(name: str) -> None:
-    """From 4·10⁵ outputs, to 6 standard errors: a false alarm has a chance below 1e-8."""
+    """From 4·10⁶ outputs, to 6 standard errors: a false alarm has a chance below 1e-8."""
     known = the_truth(name)
-    rng, size = np.random.default_rng(5), 400_000
+    rng, size = np.random.default_rng(5), 4_000_000
     first, second = (known.sampler(side, rng, size) for side in (0.0, 1.0))
     p, q = WORST[name](first).mean(), WORST[name](second).mean()
     error = 6 * math.sqrt((1 / p + 1 / q) / size)

@@ -11,7 +11,7 @@ from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
 from verification.auditing.limits import accuracy_upper, parameter
 from verification.auditing.runner import FunctionRunner
 from verification.auditing.runs import source
-from verification.auditing.sequential import Counts, _log_factors, opening, run_sequential
+from verification.auditing.sequential import PARTS, SMALLEST, Counts, _log_factors, count, game, opening, run_sequential
 
 
 @pytest.mark.parametrize("leak", [0.0, 1e-3, 0.1])
@@ -41,6 +41,28 @@ def test_expected_wealth_after_two_blocks_is_at_most_one(claim: Claim) -> None:
                 chance = float(binom.pmf(c, 12, accuracy) * binom.pmf(e, 8, accuracy))
                 expected += chance * math.exp(second.log_wealth[here])
         assert expected <= limit
+
+
+def test_parts_of_a_block_are_one_bet_made_before_it() -> None:
+    """Wealth after the last part is that of the whole block, settled once, by what had been seen before the block; and the largest
+    is kept of all parts, at each of which the audit could have stopped."""
+    played = game(
+        source(FunctionRunner(lambda data, rng, size: data + rng.laplace(size=size)), ((0.0, 1.0),), 5),
+        PureDP(3.0),
+        error=1e-9,
+    )
+    played.play(400)
+    predictor, before, past, size = played.predictors[0], played.bets, played.past_counts[0], 4 * SMALLEST * PARTS
+    assert predictor is not None
+    spent, block = played._block(0, size)
+    assert (spent, len(block)) == (size, size)
+    assert played.bets.log_wealth == pytest.approx(before.after(count(predictor, block), past, 0.0).log_wealth, abs=1e-9)
+    step, best = size // PARTS, before.best
+    for end in range(step, size + 1, step):
+        part = replace(block, outputs=block.outputs[:end], labels=block.labels[:end])
+        best = np.maximum(best, before.after(count(predictor, part), past, 0.0).log_wealth)
+    assert played.bets.best == pytest.approx(best, abs=1e-9)
+    assert (best > np.maximum(before.best, played.bets.log_wealth) + 1e-3).any()  # so that stopping in between matters here
 
 
 def test_values_are_refuted_from_below() -> None:
