@@ -48,11 +48,11 @@ def test_parts_of_a_block_are_one_bet_made_before_it() -> None:
     is kept of all parts, at each of which the audit could have stopped."""
     played = game(
         source(FunctionRunner(lambda data, rng, size: data + rng.laplace(size=size)), ((0.0, 1.0),), 5),
-        PureDP(3.0),
+        PureDP(1.0),
         error=1e-9,
     )
     played.play(400)
-    predictor, before, past, size = played.predictors[0], played.bets, played.past_counts[0], 4 * SMALLEST * PARTS
+    predictor, before, past, size = played.predictors[0], played.bets, played.past_counts[0], SMALLEST * PARTS
     assert predictor is not None
     spent, block = played._block(0, size)
     assert (spent, len(block)) == (size, size)
