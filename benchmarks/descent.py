@@ -18,13 +18,12 @@ or is spared them by chance.
 Order statistics, and with them P1.A3, depend on the processor.  numpy's partition for AVX-512 takes six times as long as that for
 AVX2 on AMD's Zen 4, where it stores what it compares in microcode; `NPY_DISABLE_CPU_FEATURES="AVX512_ICL X86_V4" python
 benchmarks/descent.py speed --only P1 --json benchmarks/descent_avx2.json` shows the latter.  Selection by counting (pivots from a
-sample, certified by counts, the entries between them sorted) was tried instead: a further step of P1.A3 then cost 4 to 8 passes for
-n = 10⁴ with AVX-512, and a quarter more than now with AVX2.  That is not worth two more pages in code that privacy rests on.
+sample, certified by exact counts) would avoid it, at the price of much more code under a sensitivity that privacy rests on.
 
 P2.A1 with iterative updating has a cost per step that does not depend on n: each of the ten inner steps of a step searches for the
 set of group means to leave out, which for 20 groups takes about 160 nearest-point problems in 20 dimensions of some 0.05 ms.
-That is a tenth of a second for a step, where its gradients take less than half a millisecond for n = 10⁴; it is below 3 from some
-n between 3·10⁵ and 10⁶ on.
+That is most of a tenth of a second for a step, where its gradients take less than half a millisecond for n = 10⁴; for n = 10⁶ both
+take about as long.
 
 `thresholding` (P3 Remark 2): P3's medians of means set entries beyond τ to 0, those of Kamath, Liu and Zhang (2022) set them to ±τ.
 Both have the same sensitivity, hence the same noise.  Root mean square errors of three steps on disjoint batches of losses
