@@ -1,13 +1,13 @@
 """Audit libraries that others wrote, and print what was found.
 
     pip install '.[audits]'
-    python examples/audits/run.py                       what is kept in results.json is not run again
+    python examples/audits/run.py                       what is kept in verification/libraries.json is not run again
     python examples/audits/run.py --only KMeans         cases whose name contains the text
     python examples/audits/run.py --table               print the kept results as a table, run nothing
     python examples/audits/run.py --readme              write that table into README.md, run nothing
 
-Results are kept with the versions of the libraries, after every case.  Exit 0 when all cases ended and every violation names a
-script that reproduces it, 1 otherwise.
+Results are kept with the versions of the libraries, after every case; `tailproof verify` shows them in its report.  Exit 0 when all
+cases ended and every violation names a script that reproduces it, 1 otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ import cases_opendp
 from harness import Case
 from tqdm import tqdm
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).resolve().parent
+KEPT = FOLDER.parent.parent / "verification" / "libraries.json"
 LIBRARIES = ("diffprivlib", "opendp", "dp-accounting", "scikit-learn", "numpy", "scipy")
 MARK = "<!-- table -->"
 Result = dict[str, Any]
@@ -112,7 +113,7 @@ def summary(results: list[Result]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="cases whose name contains this text")
-    parser.add_argument("--results", type=Path, default=FOLDER / "results.json", help="read first, and written")
+    parser.add_argument("--results", type=Path, default=KEPT, help="read first, and written")
     parser.add_argument("--table", action="store_true", help="print what is kept, run nothing")
     parser.add_argument("--readme", action="store_true", help="write what is kept into README.md, run nothing")
     arguments = parser.parse_args()
