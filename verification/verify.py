@@ -15,7 +15,17 @@ from bounds.errata import errata
 from bounds.explicit import EXPLICIT
 from bounds.theorems import theorems
 from refimpl.catalogue import Algorithm, algorithm
-from verification import mutants, page, paper_check, published_claims, sandwich, second_stage, statements, sweep_runs
+from verification import (
+    libraries,
+    mutants,
+    page,
+    paper_check,
+    published_claims,
+    sandwich,
+    second_stage,
+    statements,
+    sweep_runs,
+)
 from verification.check import FULL, QUICK, Effort, implemented, judge_mutant, part_findings, parts_of
 from verification.page import replay
 from verification.report import number, plain, table
@@ -184,6 +194,7 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
         "derivations": papers["derivations"],
         "choices": papers["choices"],
         "errata": corrected,
+        "libraries": None if only else libraries.kept(),
     }
     report["published_claims"] = plain(published_claims.published_claims(findings, checked, only))
     report["failures"] = _failures(findings, judged, checked, corrected)
@@ -258,6 +269,8 @@ def _summary(report: Json) -> str:
         if report["sandwich"]:
             parts.append(f"pairs between lower and upper bounds: {len(report['sandwich'])}")
         parts.append(f"errata re-checked: {len(report['errata'])}")
+    if report["libraries"]:
+        parts.append(libraries.summary(report["libraries"]))
     parts.append("nothing unexpected" if not report["failures"] else f"{len(report['failures'])} FAILURES")
     return "; ".join(parts)
 
@@ -303,6 +316,7 @@ def _parts(report: Json) -> str:
     outputs = [f for f in report["findings"] if f["check"] == "final iterate"]
     exponents, explicit = ([r[key] for r in sweeps if r.get(key)] for key in ("exponent", "explicit"))
     decided = ["hold" if c["holds"] else "do not" for c in report["comparisons"]]
+    others = report["libraries"]["results"] if report["libraries"] else []
     chosen = ["best" if c["attained"] else "not best" for c in report["choices"]]
     rows = [
         ("checks of algorithms", report["findings"], counted(f["status"] for f in report["findings"])),
@@ -319,6 +333,7 @@ def _parts(report: Json) -> str:
         ("bounds with constants in sweeps", explicit, counted(explicit)),
         ("between lower and upper bounds", report["sandwich"], counted(r["verdict"] for r in report["sandwich"])),
         ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
+        ("claims of other libraries (kept audits)", others, counted(row["verdict"] for row in others)),
     ]
     return table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
 

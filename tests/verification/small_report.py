@@ -9,7 +9,7 @@ from typing import Any
 from bounds.errata import errata
 from bounds.theorems import comparisons
 from refimpl.catalogue import algorithm
-from verification import published_claims, sandwich, statements, verify
+from verification import libraries, published_claims, sandwich, statements, verify
 from verification.bound_checks import check_comparison
 from verification.check import QUICK, honest_findings, judge_mutant, refutation_findings
 from verification.mutants import mutants_of
@@ -61,6 +61,7 @@ def _made() -> dict[str, Any]:
             | {"expected": False, "factor": None, "note": "a < b"}
         ],
         "errata": [verify.erratum_json(entry) | {"stands": True} for entry in errata() if entry.id in ERRATA],
+        "libraries": audited(),
         "failures": [],
         "summary": "made for tests",
     }
@@ -74,6 +75,16 @@ def _refuted(identifier: str) -> list[Any]:
     index = next(i for i, setting in enumerate(implementation.settings) if setting.refuted)
     subject = subject_of(identifier, index, implementation=implementation)
     return list(refutation_findings(subject, task_seed(0, identifier, index), QUICK))
+
+
+def audited() -> dict[str, Any]:
+    """Of the kept audits the first row of each library, verdict and kind, and those that say more."""
+    kept = libraries.kept()
+    kinds = {}
+    for row in kept["results"]:
+        told = (bool(row["note"]), row["found"] == "inf")
+        kinds.setdefault((row["library"], row["verdict"], row["how"].partition(",")[0], told), row)
+    return kept | {"results": list(kinds.values())}
 
 
 def sweep(verdict: str) -> dict[str, Any]:

@@ -104,6 +104,12 @@ def test_filter_buttons_and_keyboard(browser: webdriver.Chrome, address: str) ->
     box.send_keys(Keys.CONTROL, "a")
     box.send_keys("p3.alg2.batch refutes")
     assert browser.find_element(By.CSS_SELECTOR, "#refuted .card").is_displayed()
+    box.send_keys(Keys.CONTROL, "a")
+    box.send_keys("dp-accounting consistent")
+    (row, *_) = browser.find_elements(By.CSS_SELECTOR, "#libraries tr[data-item]:not([hidden])")
+    assert row.is_displayed()  # its library is unfolded
+    assert "dp-accounting" in row.text
+    assert not browser.find_element(By.CSS_SELECTOR, "#libraries .audits[data-item]").is_displayed()  # a violation elsewhere
     browser.execute_script("location.hash = '#P2.A2'")  # hidden by the filter: it gives way
     WebDriverWait(browser, 5).until(lambda _: not box.get_property("value"))
     algorithm = browser.find_element(By.ID, "P2.A2")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.verification.small_report import pair, small_report, sweep
+from verification import libraries
 from verification.cli import main
 from verification.page import catalogue, page, plots, rates, replay
 from verification.page.parts import bar, link_errata, multiple, number, ratio, table, text
@@ -24,7 +25,7 @@ Capture = pytest.CaptureFixture[str]
 class _Reader(HTMLParser):
     """Collects ids, links, text, and whether every tag is closed in order."""
 
-    EMPTY = frozenset({"meta", "link", "input", "br", "rect", "line", "circle", "path"})
+    EMPTY = frozenset({"meta", "link", "input", "br", "rect", "line", "circle", "path", "wbr"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,8 +127,9 @@ def test_an_old_or_partial_report_still_has_a_page() -> None:
     for entry in report["comparisons"]:
         for key in ("left", "right", "relation", "explained", "certificates"):
             del entry[key]
-    del report["versions"], report["algorithms"]
-    read(page(report))
+    del report["versions"], report["algorithms"], report["libraries"]
+    assert "Other libraries" not in "".join(read(page(report)).words)
+    assert page(report | {"libraries": None}) == page(report)  # a selection
 
 
 @pytest.mark.parametrize(
@@ -160,6 +162,79 @@ def test_errata_are_linked_in_escaped_text() -> None:
     linked = link_errata("far < P0.(6); P9.X", ["P0.(6)"])
     assert linked == 'far &lt; <a href="#erratum-P0.-6">P0.(6)</a>; P9.X'
     assert 'data-label="a"' in table(["a<svg></svg>"], [["1"]])
+
+
+# --- other libraries --------------------------------------------------------------------------------------------------------
+
+
+def _chapter(rows: list[dict[str, Any]], versions: dict[str, str]) -> str:
+    document = page(small_report() | {"libraries": {"versions": versions, "results": rows}})
+    return document.partition('<section id="libraries">')[2].partition("</section>")[0]
+
+
+def _audit(**changes: Any) -> dict[str, Any]:
+    about = {"library": "lib", "subject": "mean", "setting": "ε = 1", "claim": "pure(eps=1)", "claimed": 1.0, "note": ""}
+    numbers = {"verdict": "violated", "found": 2.5, "how": "runs", "confidence": 0.99999, "samples": 1200, "seconds": 3.0}
+    return about | numbers | {"witness": "zeros, or a one", "script": "lib_mean.py"} | changes
+
+
+def test_every_kept_audit_is_on_the_page_with_its_versions() -> None:
+    kept = libraries.kept()
+    rows = kept["results"]
+    document = page(small_report() | {"libraries": kept})
+    chapter = _chapter(rows, kept["versions"])
+    shown = "".join(read(chapter).words)
+    assert all(f"{name} {version}" in shown for name, version in kept["versions"].items())
+    for row in rows:
+        assert all(row[key] in shown for key in ("library", "subject", "setting", "claim", "witness", "note"))
+        assert f"python examples/audits/{row['script']}" in shown
+    for verdict in ("violated", "inconclusive", "consistent"):
+        count = sum(row["verdict"] == verdict for row in rows)
+        assert len(re.findall(rf'<span class="badge {verdict}">. {verdict}</span>', chapter)) == count > 0
+        assert f"{count} {verdict}" in shown
+    assert shown.count("runs, confidence 0.99999") == sum(row["samples"] > 0 for row in rows)
+    violated = sum(row["verdict"] == "violated" for row in rows)
+    assert f'href="#libraries"><b>{violated} of {len(rows)}</b>' in document
+    assert libraries.COMMAND in shown
+    assert "not run anew" in shown
+
+
+def test_a_row_of_an_audit() -> None:
+    shown = "".join(read(_chapter([_audit()], {"lib": "1.2", "numpy": "2"})).words)
+    assert "1 claims of lib 1.2 (with numpy 2)" in shown
+    assert "≥\N{NO-BREAK SPACE}2.5 1200 runs, confidence 0.99999" in shown
+    assert "2.5×" in shown
+    assert "3.00" in shown
+    exact = "".join(read(_chapter([_audit(samples=0, how="exact", confidence=1.0)], {})).words)
+    assert "2.5 exact" in exact
+    assert "1 claims of lib," in exact
+    boundless = "".join(read(_chapter([_audit(found="inf", samples=0, how="exact")], {})).words)
+    assert "no bound exact ∞×" in boundless
+    assert "∞×" not in "".join(read(_chapter([_audit(claimed=None)], {})).words)  # no bar without a number
+
+
+def test_violations_come_first_and_what_is_consistent_is_folded() -> None:
+    rows = [_audit(verdict=v, subject=v[:4]) for v in ("consistent", "inconclusive", "violated")]
+    rows.append(_audit(verdict="consistent", subject="viol", setting="another"))
+    chapter = _chapter(rows, {})
+    assert [chapter.index(f"<b>{name}</b>") for name in ("viol", "inco", "cons")] == sorted(
+        chapter.index(f"<b>{name}</b>") for name in ("viol", "inco", "cons")
+    )
+    assert "1 of 2 violated" in chapter
+    (details,) = re.findall(r"<details([^>]*)><summary>[^/]*/b> <span[^>]*><span[^>]*>○ 2 consistent", chapter)
+    assert "open" not in details
+    (details,) = re.findall(r"<details([^>]*)><summary>[^/]*/b> <span[^>]*><span[^>]*>\? 1 inconclusive", chapter)
+    assert "open" in details
+
+
+@pytest.mark.parametrize("verdict", ["violated", "inconclusive", "consistent"])
+@pytest.mark.parametrize("key", ["library", "subject", "setting", "claim", "how", "witness", "note", "script"])
+def test_text_of_audits_is_escaped(verdict: str, key: str) -> None:
+    evil = '<i>&"'
+    chapter = _chapter([_audit(verdict=verdict, samples=0) | {key: evil}], {"<i>": "<i>"})
+    assert "<i>" not in chapter
+    if not (key == "script" and verdict != "violated"):
+        assert evil in "".join(read(chapter).words)
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import html
 from pathlib import Path
 from typing import Any
 
-from verification.page import catalogue, papers, published, rates, summary
+from verification.page import catalogue, libraries, papers, published, rates, summary
 
 TITLE = "Tailproof report"
 FOLDER = Path(__file__).parent
@@ -28,6 +28,7 @@ def page(report: dict[str, Any]) -> str:
         ("comparisons", "Comparisons of rates", papers.comparisons(report)),
         ("derivations", "Print against derivation", papers.derivations(report)),
         ("errata", "Errata", papers.errata(report)),
+        ("libraries", "Other libraries", libraries.libraries(report)),
         ("made", "How this was made", summary.made(report)),
     ]
     shown = [(name, title, body) for name, title, body in chapters if body]

@@ -89,6 +89,10 @@ def _tiles(report: Json) -> list[str]:
     ]
     if report["errata"]:
         tiles.append(_tile(str(len(report["errata"])), "errata, their evidence recomputed", "errata"))
+    others = (report.get("libraries") or {}).get("results", [])
+    if others:
+        violated = sum(row["verdict"] == "violated" for row in others)
+        tiles.append(_tile(f"{violated} of {len(others)}", "claims of other libraries refuted (kept audits)", "libraries"))
     tiles.append(_tile(str(failures), "unexpected results", "summary", bad=failures > 0))
     return tiles
 

@@ -1,0 +1,72 @@
+"""Kept audits of other libraries: what the report has of them, and that they decide nothing about ours."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from verification import libraries, verify
+from verification.check import QUICK
+
+
+def test_what_is_kept_is_plain_and_whole() -> None:
+    kept = libraries.kept()
+    assert json.loads(json.dumps(kept, allow_nan=False)) == kept
+    audited = {row["library"] for row in kept["results"]}
+    assert audited <= set(kept["versions"])
+    assert {"diffprivlib", "opendp", "dp-accounting"} <= audited
+    for row in kept["results"]:
+        assert row["verdict"] in ("violated", "consistent", "inconclusive")
+        assert all(row[key] for key in ("subject", "setting", "claim", "how", "witness"))
+        assert row["seconds"] >= 0
+        assert 0.999 <= row["confidence"] <= 1
+        assert bool(row["script"]) == (row["verdict"] == "violated")
+        if row["claimed"] is not None:
+            above = float(row["found"]) > row["claimed"] * (1 + 1e-4)
+            assert above == (row["verdict"] != "consistent")
+    assert any(row["found"] == "inf" for row in kept["results"])
+
+
+@pytest.mark.parametrize(
+    ("claim", "how", "expected"),
+    [
+        ("pure(eps=5)", "exact", 5.0),
+        ("approx(eps=0.9,delta=0.001)", "runs", 0.9),
+        ("zcdp(rho=0.125)", "runs", 0.125),
+        ("ε ≤ what it states", "exact, against 4.3771781", 4.3771781),
+        ("δ ≤ 1e-06 at its ε", "exact, against 1e-06", 1e-6),
+        ("something else", "exact", None),
+    ],
+)
+def test_what_is_claimed(claim: str, how: str, expected: float | None) -> None:
+    assert libraries.claimed({"claim": claim, "how": how}) == expected
+
+
+def test_verify_shows_them_and_does_not_fail_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without them the same failures; nothing is run."""
+    monkeypatch.setattr(verify, "work", lambda *_: [])
+    report, _ = verify.build_report(only=None, seed=0, effort=QUICK, preset="quick")
+    rows = report["libraries"]["results"]
+    assert report["libraries"] == libraries.kept()
+    violated = sum(row["verdict"] == "violated" for row in rows)
+    assert f"audited before: {len(rows)}, of which {violated} violated" in report["summary"]
+    line = next(line for line in verify.overview(report).splitlines() if line.startswith("claims of other libraries"))
+    assert str(len(rows)) in line
+    assert f"{violated} violated" in line
+    monkeypatch.setattr(libraries, "kept", lambda: {"versions": {}, "results": []})
+    other, _ = verify.build_report(only=None, seed=0, effort=QUICK, preset="quick")
+    assert other["failures"] == report["failures"]
+    assert other["findings"] == report["findings"] == []
+
+
+def test_a_selection_leaves_them_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "work", lambda *_: [])
+    report, _ = verify.build_report(only=["P2.A2"], seed=0, effort=QUICK, preset="quick")
+    assert report["libraries"] is None
+    assert "other libraries" not in report["summary"] + verify.overview(report)
+
+
+def test_infinities_of_the_file_are_those_of_the_report() -> None:
+    assert all(math.isfinite(row["found"]) for row in libraries.kept()["results"] if row["found"] != "inf")

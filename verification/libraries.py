@@ -1,0 +1,51 @@
+"""What audits found in libraries that others wrote: results kept in `libraries.json`, which `examples/audits/run.py` writes.
+
+Nothing is run here, and none of these libraries needs to be installed: the report shows the kept rows, with the versions that were
+audited.  A violation among them is a finding about that library; it never makes `tailproof verify` fail.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from importlib import resources
+from typing import Any
+
+from refimpl.claims import parse_claim
+from refimpl.validation import InputError
+from verification.auditing import limits
+
+Json = dict[str, Any]
+
+AUDITS = "examples/audits"
+INSTALL = "pip install '.[audits]'"
+COMMAND = f"python {AUDITS}/run.py"
+
+
+def kept() -> Json:
+    """`versions`, and `results` in the order of the file; an infinite `found` is "inf", as everywhere in report.json."""
+    text = resources.files("verification").joinpath("libraries.json").read_text(encoding="utf-8")
+    found: Json = json.loads(text)
+    return {"versions": found["versions"], "results": [_row(row) for row in found["results"].values()]}
+
+
+def _row(row: Json) -> Json:
+    return row | {"found": "inf" if row["found"] == "infinite" else row["found"], "claimed": claimed(row)}
+
+
+def claimed(row: Json) -> float | None:
+    """The number that `found` may not exceed: a calculator's answer, or the claim's parameter; None where neither is known."""
+    answer = re.search(r"against (\S+)", row["how"])
+    if answer is not None:
+        return float(answer[1])
+    try:
+        return limits.parameter(parse_claim(row["claim"]))
+    except InputError:
+        return None
+
+
+def summary(libraries: Json) -> str:
+    """A few words for the report's last line."""
+    counts = Counter(row["verdict"] for row in libraries["results"])
+    return f"claims of other libraries, audited before: {len(libraries['results'])}, of which {counts['violated']} violated"
