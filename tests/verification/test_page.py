@@ -197,6 +197,7 @@ def test_every_kept_audit_is_on_the_page_with_its_versions() -> None:
     assert f'href="#libraries"><b>{violated} of {len(rows)}</b>' in document
     assert libraries.COMMAND in shown
     assert "not run anew" in shown
+    assert _chapter(rows, dict(reversed(kept["versions"].items()))) == chapter  # as when report.json is read again
 
 
 def test_a_row_of_an_audit() -> None:

@@ -39,7 +39,7 @@ def _opening(kept: Json) -> str:
     rows, versions = kept["results"], dict(kept["versions"])
     names = dict.fromkeys(row["library"] for row in rows)
     audited = ", ".join(text(f"{name} {versions.pop(name, '')}".strip()) for name in names)
-    beside = ", ".join(text(f"{name} {version}") for name, version in versions.items())
+    beside = ", ".join(text(f"{name} {version}") for name, version in sorted(versions.items()))
     counts = Counter(row["verdict"] for row in rows)
     split = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     return (
