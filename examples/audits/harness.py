@@ -19,6 +19,7 @@ from refimpl.claims import Claim
 from verification.auditing import audit, limits
 
 Run = Callable[[Any, np.random.Generator], Any]
+Test = Callable[["Case"], "Outcome"]
 CONFIDENCE = 0.99999  # of a case; of a hundred together 0.999
 QUADRATURE = 1e-4  # relative accuracy of exact losses
 PRINTED = 1e-6  # relative accuracy that a calculator is allowed
@@ -43,7 +44,7 @@ class Case:
     subject: str
     setting: str
     claim: Claim
-    test: Callable[[Case], Outcome]
+    test: Test
     witness: str
     script: str = ""
     note: str = ""
@@ -55,7 +56,7 @@ class Case:
         return f"{self.library} {self.subject} {self.setting}"
 
 
-def exactly(loss: Callable[[], float]) -> Callable[[Case], Outcome]:
+def exactly(loss: Callable[[], float]) -> Test:
     """The largest loss is computed."""
 
     def test(case: Case) -> Outcome:
@@ -66,7 +67,7 @@ def exactly(loss: Callable[[], float]) -> Callable[[Case], Outcome]:
     return test
 
 
-def by_runs(run: Run, pair: tuple[Any, Any], *, budget: int) -> Callable[[Case], Outcome]:
+def by_runs(run: Run, pair: tuple[Any, Any], *, budget: int) -> Test:
     """A black-box audit of a pair; outputs are numbers or arrays."""
 
     def test(case: Case) -> Outcome:
@@ -79,7 +80,7 @@ def by_runs(run: Run, pair: tuple[Any, Any], *, budget: int) -> Callable[[Case],
     return test
 
 
-def at_most(exact: Callable[[], float], said: Callable[[], float]) -> Callable[[Case], Outcome]:
+def at_most(exact: Callable[[], float], said: Callable[[], float]) -> Test:
     """A calculator's answer, an upper bound of ε or δ, against the exact one."""
 
     def test(case: Case) -> Outcome:

@@ -47,6 +47,26 @@ def linear_regression(lower: float, upper: float, epsilon: float) -> float:
     return max(float(np.abs(law - laws[other, x, y]).max()) for (other, _, _), law in laws.items() for x, y in records)
 
 
+def linear_regression_intercept(lower: float, upper: float, epsilon: float) -> float:
+    """The same with an intercept, which begins with a noisy mean m of x that is cut off at the bounds.  Where that is the lower one
+    (with positive probability on all data) the bounds of x − m are (0, upper − lower), and Σ(x − m)² has no noise."""
+    cut_off = lower
+    noise = (lower - cut_off) ** 2 / (epsilon / 6)
+    return math.inf if noise == 0 and upper > lower else math.nan
+
+
+def linear_regression_budget(lower: float, upper: float, epsilon: float) -> float:
+    """One feature, with intercept: the means of x and of y spend ε/2 each, though ε/2 is kept for both, and ε/2 is left for the
+    rest.  Records (upper, 1), of which one becomes (lower, −1), bounds_y = (−1, 1).  Where both means are cut off at their upper
+    bounds, which the intercept tells (1 − upper·coefficient), the loss is that of both means and of the coefficient's law."""
+    width = upper - lower
+    share = epsilon / 6
+    scale_1, scale_2 = 2 * width / share, width**2 / share  # the lower bound's square is right here
+    t = -np.geomspace(1e-4, 1e7, 200)
+    laws = [ratio_log_density(t, first, second, scale_1, scale_2) for first, second in ((0.0, 0.0), (2 * width, width**2))]
+    return 2 * (epsilon / 2) + float((laws[0] - laws[1]).max())
+
+
 # --- LogisticRegression ---------------------------------------------------------------------------------------------------------
 
 
@@ -94,53 +114,27 @@ def logistic_regression_intercept(norm: float, strength: float, epsilon: float, 
     return max(float(np.abs(law(norm, y) - law(0.0, z)).max()) for y in (0.0, 1.0) for z in (0.0, 1.0))
 
 
-# --- trees, and what is chosen by permute-and-flip -----------------------------------------------------------------------------
+def logistic_regression_classes(norm: float, strength: float, epsilon: float, *, classes: int = 3) -> float:
+    """One regression for each class against the others, with ε/classes and noise of its own: losses add up.  No intercept; beside
+    the record that is replaced all have x = 0."""
+    share = epsilon / classes
+    scale, added = noise_of_vector(norm, strength, share)
+    regular = 1 / strength + added
+    span = 60 * scale / regular
+    w = np.concatenate([np.linspace(-span, span, 4001), np.linspace(-40 / norm, 40 / norm, 4001)])
 
+    def law(x: float, y: float) -> Array:
+        chance = expit(x * w)
+        return np.asarray(np.log(regular + x * x * chance * (1 - chance)) - np.abs(regular * w + x * (chance - y)) / scale)
 
-def permute_and_flip(counts: tuple[int, int], epsilon: float) -> tuple[float, float]:
-    """P(first), P(second) for two candidates with monotonic=True."""
-    gap = math.exp(-epsilon * abs(counts[0] - counts[1])) / 2
-    return (1 - gap, gap) if counts[0] >= counts[1] else (gap, 1 - gap)
-
-
-def forest_replaced(epsilon: float) -> float:
-    """One leaf of two records of class 0, of which one becomes one of class 1."""
-    return math.log(permute_and_flip((1, 1), epsilon)[1] / permute_and_flip((2, 0), epsilon)[1])
-
-
-def forest_added(epsilon: float) -> float:
-    """Two trees with a record each, of classes 0 and 1; the first record is taken away, so that the second one moves to the first
-    tree, and the second tree is empty."""
-    here = permute_and_flip((1, 0), epsilon)[0] * permute_and_flip((0, 1), epsilon)[1]
-    there = permute_and_flip((0, 1), epsilon)[0] * 0.5
-    return math.log(here / there)
-
-
-# --- PCA: the Bingham mechanism in the plane -------------------------------------------------------------------------------------
-
-
-def bingham(epsilon: float, records: int) -> float:
-    """d = 2: the law that its rejection sampler has, exp(−uᵀAu)·(uᵀΩu)^{−2}, for it divides by (uᵀΩu) where it should multiply;
-    `records` unit vectors at an angle to one that is replaced."""
-    angles = np.linspace(0, np.pi, 721)[:-1]
-    u = np.stack([np.cos(angles), np.sin(angles)])
-
-    def law(matrix: Array) -> Array:
-        values = np.linalg.eigvalsh(matrix)
-        translated = epsilon * (values.max() * np.eye(2) - matrix) / 4
-        gap = float(np.linalg.eigvalsh(translated).max())
-        b = 1 - gap + math.sqrt(1 + gap * gap)  # 1/b + 1/(b + 2·gap) = 1
-        quadratic = np.einsum("in,ij,jn->n", u, translated, u)
-        logs = -quadratic - 2 * np.log(1 + 2 * quadratic / b)
-        return np.asarray(logs - math.log(float(np.exp(logs).mean())))
-
-    def outer(angle: float) -> Array:
-        v = np.array([math.cos(angle), math.sin(angle)])
-        return np.outer(v, v)
-
-    base, turns = records * outer(0.0), np.linspace(0, np.pi, 25)[:-1]
-    laws = [law(base + outer(turn)) for turn in turns] + [law(base)]
-    return max(float(np.abs(a - b).max()) for a in laws for b in laws)
+    laws = {(x, y): law(x, float(y)) for x in (0.0, norm, -norm) for y in (0, 1)}
+    gains = {(a, b): float((laws[a] - laws[b]).max()) for a in laws for b in laws}
+    records = [(x, label) for x in (0.0, norm, -norm) for label in (0, 1)]
+    return max(
+        sum(gains[(x, int(label == k)), (z, int(other == k))] for k in range(classes))
+        for x, label in records
+        for z, other in records
+    )
 
 
 # --- composition ---------------------------------------------------------------------------------------------------------------

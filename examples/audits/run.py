@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
@@ -22,8 +23,10 @@ from pathlib import Path
 from typing import Any
 
 import cases_accounting
-import cases_diffprivlib
+import cases_models
 import cases_opendp
+import cases_regressions
+import cases_tools
 from harness import Case
 from tqdm import tqdm
 
@@ -35,7 +38,8 @@ Result = dict[str, Any]
 
 
 def all_cases() -> list[Case]:
-    return [*cases_diffprivlib.cases(), *cases_opendp.cases(), *cases_accounting.cases()]
+    files = (cases_regressions, cases_models, cases_tools, cases_opendp, cases_accounting)
+    return [case for file in files for case in file.cases()]
 
 
 def versions() -> dict[str, str]:
@@ -46,6 +50,12 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def cause(script: str) -> str:
+    """What a script says of it, between the words Cause and Measured of its docstring."""
+    found = re.search(r"^Cause: (.*?)^Measured:", (FOLDER / script).read_text(), re.M | re.S) if script else None
+    return " ".join(found[1].split()) if found else ""
 
 
 def result_of(case: Case) -> Result:
@@ -63,18 +73,35 @@ def result_of(case: Case) -> Result:
         "samples": outcome.samples,
         "witness": case.witness,
         "script": case.script if outcome.verdict == "violated" else "",
+        "cause": cause(case.script) if outcome.verdict == "violated" else "",
         "note": case.note,
         "seconds": round(time.perf_counter() - start, 2),
     }
 
 
 def run_all(cases: list[Case], path: Path) -> dict[str, Any]:
-    """Those that are not kept yet; written after every one."""
+    """Those that are not kept yet; written after every one.  Other versions of the libraries need another file."""
     kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"versions": versions(), "results": {}}
-    for case in tqdm([case for case in cases if case.key not in kept["results"]], disable=not sys.stderr.isatty()):
+    missing = [case for case in cases if case.key not in kept["results"]]
+    if missing and kept["versions"] != versions():
+        raise SystemExit(f"{path} has results of {named(kept['versions'])}; installed: {named(versions())}; see --results")
+    for case in tqdm(missing, disable=not sys.stderr.isatty()):
         kept["results"][case.key] = result_of(case)
         path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     return kept
+
+
+def tidied(kept: dict[str, Any], path: Path) -> dict[str, Any]:
+    """In the order of the cases, without those that there are no more."""
+    order = [case.key for case in all_cases() if case.key in kept["results"]]
+    tidy = kept | {"results": {key: kept["results"][key] for key in order}}
+    if list(kept["results"]) != order:
+        path.write_text(json.dumps(tidy, indent=1, ensure_ascii=False) + "\n")
+    return tidy
+
+
+def named(found: dict[str, str]) -> str:
+    return ", ".join(map(" ".join, found.items()))
 
 
 def unexplained(results: list[Result]) -> list[str]:
@@ -121,10 +148,9 @@ def main() -> int:
     if not cases:
         parser.error(f"--only {arguments.only!r}: no case has this in its name")
     kept = run_all([] if arguments.table or arguments.readme else cases, arguments.results)
+    kept = kept if arguments.table else tidied(kept, arguments.results)
     chosen = [kept["results"][case.key] for case in cases if case.key in kept["results"]]
-    page = "\n\n".join(
-        [table(chosen), summary(chosen) + ".", "Versions: " + ", ".join(map(" ".join, kept["versions"].items()))]
-    )
+    page = "\n\n".join([table(chosen), summary(chosen) + ".", "Versions: " + named(kept["versions"])])
     print(page)
     if arguments.readme:
         path = FOLDER / "README.md"
