@@ -1,6 +1,7 @@
 """Auditing auditors: how often lower bounds of privacy parameters exceed the truth, ours and other packages'.
 
-    python benchmarks/auditors.py [--runs 1000] [--per-side 1000] [--jobs 2]     (needs `pip install jax-privacy privacy-estimates`)
+    python benchmarks/auditors.py --table                 print what is kept in benchmarks/auditors.jsonl, run nothing
+    python benchmarks/auditors.py --runs 500 --jobs 2     (needs `pip install jax-privacy privacy-estimates`)
 
 Every estimator gets the outputs of mechanisms whose privacy is known exactly, identical laws included, and states a bound at 95 %
 confidence, which may be above the truth in one run of twenty.  The table has the rate with one-sided 99 % limits; `too often` where
@@ -48,8 +49,12 @@ def pairs() -> list[tuple[str, Known]]:
     return [(name, one) for one in KNOWN for name, (parameter, _) in ESTIMATORS.items() if parameter == one.parameter]
 
 
+def kept(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
 def study(runs: int, per_side: int, jobs: int, path: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    lines = kept(path)
     done = {(line["estimator"], line["mechanism"], line["chunk"], line["per_side"]) for line in lines}
     work = [(name, one.name, number, per_side) for name, one in pairs() for number in range(runs // CHUNK)]
     work = [key for key in work if key not in done]
@@ -61,7 +66,11 @@ def study(runs: int, per_side: int, jobs: int, path: Path) -> list[dict[str, Any
     return lines
 
 
-def shown(lines: list[dict[str, Any]], per_side: int) -> str:
+HEADER = ["mechanism", "truth", "estimator", "runs", "above", "99 % limits", "median bound", ""]
+
+
+def rows_of(lines: list[dict[str, Any]], per_side: int) -> list[list[str]]:
+    """A mechanism and an estimator each: how often its bound is above the truth."""
     rows = []
     for name, known in pairs():
         key = (name, known.name, per_side)
@@ -73,19 +82,21 @@ def shown(lines: list[dict[str, Any]], per_side: int) -> str:
         verdict = "too often" if found.wrong else ""
         rates = [f"{found.rate:.4f}", f"{low:.4f} to {high:.4f}"]
         rows.append([known.name, f"{known.truth:g}", name, str(found.runs), *rates, f"{found.median:.3f}", verdict])
-    return table(rows, ["mechanism", "truth", "estimator", "runs", "above", "99 % limits", "median bound", ""])
+    return rows
 
 
 def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1000, help="of every estimator on every mechanism, in hundreds")
+    parser.add_argument("--runs", type=int, default=500, help="of every estimator on every mechanism, in hundreds")
     parser.add_argument("--per-side", type=int, default=1000, help="outputs of either side in a run")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--lines", type=Path, default=Path("benchmarks/auditors.jsonl"), help="read first, and written")
+    parser.add_argument("--table", action="store_true", help="print what is kept, run nothing")
     arguments = parser.parse_args()
-    lines = study(arguments.runs, arguments.per_side, arguments.jobs, arguments.lines)
-    print(shown(lines, arguments.per_side))
+    runs = 0 if arguments.table else arguments.runs
+    lines = study(runs, arguments.per_side, arguments.jobs, arguments.lines) if runs else kept(arguments.lines)
+    print(table(rows_of(lines, arguments.per_side), HEADER))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -79,7 +80,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         **{f"reference/python/{name}.md": module_page(name, modules) for name, modules in modules_of_packages().items()},
     }
     pages |= {target: (ROOT / source).read_text(encoding="utf-8") for target, source in INCLUDED.items()}
-    pages |= audits_of_libraries()
+    pages |= audits_of_libraries() | {"reference/zoo.md": zoo(), "reference/auditors.md": auditors()}
     for path, content in pages.items():
         files.append(File.generated(config, path, content=content))
     if "atlas" in config.extra:
@@ -96,6 +97,57 @@ def audits_of_libraries() -> dict[str, str]:
         code = (AUDITS / f"{name}.py").read_text(encoding="utf-8")
         pages[f"how-to/audits/{name}.md"] = f"# {name}.py\n\n[All audits](../audits.md)\n\n```python\n{code}```\n"
     return pages
+
+
+# --- kept studies -----------------------------------------------------------------------------------------------------------
+
+ZOO_HEAD = """\
+# A zoo of known bugs
+
+Mechanisms whose exact privacy is known by computation, correct and broken, written from papers and bug reports: the benchmark of
+any auditor. [`verification.auditing.zoo`][] and [`verification.auditing.zoo_reports`][] have them,
+[`verification.auditing.zoo_truth`][] what is true of them. Each is audited on a pair of its own with confidence {confidence}, with
+2·10⁴, 2·10⁵ and 2·10⁶ runs until it is flagged. This is what `python benchmarks/zoo.py --table` prints.
+
+{flagged} of {broken} broken mechanisms are flagged, {false} of {correct} correct ones.
+"""
+
+AUDITORS_HEAD = """\
+# Auditors, audited
+
+How often lower bounds of privacy parameters exceed the truth, on mechanisms whose privacy is known exactly, identical laws
+included. Every estimator gets 1000 outputs of either side and states a bound at 95 % confidence, which may be above the truth in one run of
+twenty; `too often` stands where the rate's lower limit (99 %) is above that. This is what `python benchmarks/auditors.py --table`
+prints; [`check_auditor`][verification.auditing.auditors.check_auditor] does it for an estimator of yours.
+"""
+
+
+def benchmark(name: str) -> Any:
+    """A script of the folder benchmarks, as a module."""
+    with patch.object(sys, "path", [str(ROOT / "benchmarks"), *sys.path]):
+        return import_module(name)
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines) + "\n"
+
+
+def zoo() -> str:
+    study = benchmark("zoo")
+    rows = list(json.loads((ROOT / "benchmarks" / "zoo.json").read_text(encoding="utf-8")).values())
+    flagged, counts = ([row["verdict"] == "violated" for row in rows if row["holds"] == holds] for holds in (False, True))
+    head = ZOO_HEAD.format(
+        confidence=study.CONFIDENCE, flagged=sum(flagged), broken=len(flagged), false=sum(counts), correct=len(counts)
+    )
+    table = [[f"{row['name']}<br><small>{row['about']}</small>", *study.line(row)[1:]] for row in rows]
+    return WIDE + head + "\n" + markdown(["mechanism", "", "claim", "true", "lower bound", "runs", "verdict"], table)
+
+
+def auditors() -> str:
+    study = benchmark("auditors")
+    rows = study.rows_of(study.kept(ROOT / "benchmarks" / "auditors.jsonl"), 1000)
+    return WIDE + AUDITORS_HEAD + "\n" + markdown(study.HEADER, rows)
 
 
 # --- the command line -------------------------------------------------------------------------------------------------------

@@ -54,7 +54,8 @@ def versions() -> dict[str, str]:
 
 def cause(script: str) -> str:
     """What a script says of it, between the words Cause and Measured of its docstring."""
-    found = re.search(r"^Cause: (.*?)^Measured:", (FOLDER / script).read_text(), re.M | re.S) if script else None
+    path = FOLDER / script
+    found = re.search(r"^Cause: (.*?)^Measured:", path.read_text(), re.M | re.S) if path.is_file() else None
     return " ".join(found[1].split()) if found else ""
 
 
@@ -113,22 +114,53 @@ def unexplained(results: list[Result]) -> list[str]:
     ]
 
 
-def shown(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.3g}"
+# --- the table: rows that differ in ε alone are one line ------------------------------------------------------------------------
+
+HEADER = "| subject | setting, and the pair of data sets | claim | found | how | seconds | verdict |\n|---|---|---|---|---|---|---|"
+
+
+def shown(one: Result) -> str:
+    """Runs give a lower bound (≥), exact computations the value."""
+    value = one["found"] if isinstance(one["found"], str) else f"{one['found']:.3g}"
+    return f"≥ {value}" if one["samples"] else str(value)
+
+
+def how(one: Result) -> str:
+    return f"{one['samples']} runs, confidence {one['confidence']:g}" if one["samples"] else str(one["how"])
+
+
+def linked(one: Result) -> str:
+    return f"[violated]({one['script']})" if one["script"] else str(one["verdict"])
+
+
+def settings_of(results: list[Result]) -> list[list[Result]]:
+    """Those of one subject and setting, which differ in ε."""
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for one in results:
+        setting = re.sub(r", ε = [\d.]+( each)?$", "", one["setting"])
+        groups.setdefault((one["subject"], setting, how(one).partition(" against")[0], one["witness"]), []).append(one)
+    return list(groups.values())
+
+
+def line(group: list[Result]) -> str:
+    first = group[0]
+    about = "; ".join(filter(None, [first["witness"], first["note"]]))
+    setting = re.sub(r", ε = [\d.]+( each)?$", "", first["setting"]) if len(group) > 1 else first["setting"]
+    columns = [[one["claim"] for one in group], [shown(one) for one in group], [how(one) for one in group]]
+    cells = ["<br>".join(column if len(set(column)) > 1 else column[:1]) for column in columns]
+    verdicts = [linked(one) for one in group]
+    verdict = "<br>".join(verdicts if len(set(verdicts)) > 1 else verdicts[:1])
+    seconds = f"{sum(one['seconds'] for one in group):.1f}"
+    return f"| {' | '.join([first['subject'], f'{setting}<br><small>{about}</small>', *cells, seconds, verdict])} |"
 
 
 def table(results: list[Result]) -> str:
-    """Markdown; runs give a lower bound (≥), exact computations the value."""
-    lines = ["| library | subject | setting | claim | found | how | verdict |", "|---|---|---|---|---|---|---|"]
-    for one in results:
-        found = shown(one["found"]) if one["samples"] == 0 else f"≥ {shown(one['found'])}"
-        how = one["how"] if one["samples"] == 0 else f"{one['samples']} runs"
-        verdict = f"[violated]({one['script']})" if one["script"] else one["verdict"]
-        note = f" ({one['note']})" if one["note"] else ""
-        lines.append(
-            f"| {one['library']} | {one['subject']} | {one['setting']}{note} | {one['claim']} | {found} | {how} | {verdict} |"
-        )
-    return "\n".join(lines)
+    """Markdown, a table for each library."""
+    parts = []
+    for library in dict.fromkeys(one["library"] for one in results):
+        mine = [one for one in results if one["library"] == library]
+        parts += [f"## {library}", f"{summary(mine)}.", "\n".join([HEADER, *map(line, settings_of(mine))])]
+    return "\n\n".join(parts)
 
 
 def summary(results: list[Result]) -> str:

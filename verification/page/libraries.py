@@ -68,11 +68,14 @@ def _violated(group: list[Json], rows: list[Json]) -> str:
         f"<b>{text(subject)}</b> {_tally('violated', f'{len(group)} of {settings} violated')} {bar(worst, bad=True)} "
         f'<span class="says">{text(library)}</span>'
     )
-    body = "".join(
-        (run(f"python {AUDITS}/{part[0]['script']}") if part[0]["script"] else "") + table(COLUMNS, map(_cells, part))
-        for part in _grouped(group, "script")
-    )
+    body = "".join(_why(part[0]) + table(COLUMNS, map(_cells, part)) for part in _grouped(group, "script"))
     return unfold(summary, body, name=slug("library", library, subject), kind="entry audits", item=True)
+
+
+def _why(row: Json) -> str:
+    """The cause, and the command that shows it."""
+    cause = f"<p>{text(row['cause'][0].upper() + row['cause'][1:])}</p>" if row.get("cause") else ""
+    return cause + (run(f"python {AUDITS}/{row['script']}") if row["script"] else "")
 
 
 def _others(rows: list[Json], *, open_: bool = False) -> str:
