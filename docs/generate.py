@@ -116,9 +116,10 @@ AUDITORS_HEAD = """\
 # Auditors, audited
 
 How often lower bounds of privacy parameters exceed the truth, on mechanisms whose privacy is known exactly, identical laws
-included. Every estimator gets 1000 outputs of either side and states a bound at 95 % confidence, which may be above the truth in one run of
-twenty; `too often` stands where the rate's lower limit (99 %) is above that. This is what `python benchmarks/auditors.py --table`
-prints; [`check_auditor`][verification.auditing.auditors.check_auditor] does it for an estimator of yours.
+included. Every estimator gets 1000 outputs of either side and states a bound at 95 % confidence, which may be above the truth in
+one run of twenty; `too often` stands where the rate's lower limit (99 %) is above that. This is what
+`python benchmarks/auditors.py --table` prints; [`check_auditor`][verification.auditing.auditors.check_auditor] does it for an
+estimator of yours.
 """
 
 
