@@ -48,4 +48,6 @@ def claimed(row: Json) -> float | None:
 def summary(libraries: Json) -> str:
     """A few words for the report's last line."""
     counts = Counter(row["verdict"] for row in libraries["results"])
-    return f"claims of other libraries, audited before: {len(libraries['results'])}, of which {counts['violated']} violated"
+    return (
+        f"settings of other libraries, audited before: {len(libraries['results'])}, of which {counts['violated']} violated"
+    )

@@ -333,7 +333,7 @@ def _parts(report: Json) -> str:
         ("bounds with constants in sweeps", explicit, counted(explicit)),
         ("between lower and upper bounds", report["sandwich"], counted(r["verdict"] for r in report["sandwich"])),
         ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
-        ("claims of other libraries (kept audits)", others, counted(row["verdict"] for row in others)),
+        ("settings of other libraries (kept audits)", others, counted(row["verdict"] for row in others)),
     ]
     return table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
 

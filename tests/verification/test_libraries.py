@@ -52,7 +52,7 @@ def test_verify_shows_them_and_does_not_fail_for_them(monkeypatch: pytest.Monkey
     assert report["libraries"] == libraries.kept()
     violated = sum(row["verdict"] == "violated" for row in rows)
     assert f"audited before: {len(rows)}, of which {violated} violated" in report["summary"]
-    line = next(line for line in verify.overview(report).splitlines() if line.startswith("claims of other libraries"))
+    line = next(line for line in verify.overview(report).splitlines() if line.startswith("settings of other libraries"))
     assert str(len(rows)) in line
     assert f"{violated} violated" in line
     monkeypatch.setattr(libraries, "kept", lambda: {"versions": {}, "results": []})

@@ -188,6 +188,8 @@ def test_every_kept_audit_is_on_the_page_with_its_versions() -> None:
     for row in rows:
         assert all(row[key] in shown for key in ("library", "subject", "setting", "claim", "witness", "note"))
         assert f"python examples/audits/{row['script']}" in shown
+        assert row["cause"][1:] in shown
+        assert bool(row["cause"]) == (row["verdict"] == "violated")
     for verdict in ("violated", "inconclusive", "consistent"):
         count = sum(row["verdict"] == verdict for row in rows)
         assert len(re.findall(rf'<span class="badge {verdict}">. {verdict}</span>', chapter)) == count > 0
@@ -202,13 +204,13 @@ def test_every_kept_audit_is_on_the_page_with_its_versions() -> None:
 
 def test_a_row_of_an_audit() -> None:
     shown = "".join(read(_chapter([_audit()], {"lib": "1.2", "numpy": "2"})).words)
-    assert "1 claims of lib 1.2 (with numpy 2)" in shown
+    assert "1 settings of lib 1.2 (with numpy 2)" in shown
     assert "≥\N{NO-BREAK SPACE}2.5 1200 runs, confidence 0.99999" in shown
     assert "2.5×" in shown
     assert "3.00" in shown
     exact = "".join(read(_chapter([_audit(samples=0, how="exact", confidence=1.0)], {})).words)
     assert "2.5 exact" in exact
-    assert "1 claims of lib," in exact
+    assert "1 settings of lib," in exact
     boundless = "".join(read(_chapter([_audit(found="inf", samples=0, how="exact")], {})).words)
     assert "no bound exact ∞×" in boundless
     assert "∞×" not in "".join(read(_chapter([_audit(claimed=None)], {})).words)  # no bar without a number
@@ -229,12 +231,12 @@ def test_violations_come_first_and_what_is_consistent_is_folded() -> None:
 
 
 @pytest.mark.parametrize("verdict", ["violated", "inconclusive", "consistent"])
-@pytest.mark.parametrize("key", ["library", "subject", "setting", "claim", "how", "witness", "note", "script"])
+@pytest.mark.parametrize("key", ["library", "subject", "setting", "claim", "how", "witness", "note", "script", "cause"])
 def test_text_of_audits_is_escaped(verdict: str, key: str) -> None:
     evil = '<i>&"'
     chapter = _chapter([_audit(verdict=verdict, samples=0) | {key: evil}], {"<i>": "<i>"})
     assert "<i>" not in chapter
-    if not (key == "script" and verdict != "violated"):
+    if key not in ("script", "cause") or verdict == "violated":
         assert evil in "".join(read(chapter).words)
 
 

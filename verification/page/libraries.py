@@ -31,7 +31,7 @@ def libraries(report: Json) -> str:
         *(_violated(group, rows) for group in _grouped(violated, "library", "subject")),
         *(_others(group, open_=True) for group in _grouped(undecided, "library")),
         *(_others(group) for group in _grouped(standing, "library")),
-        count=f"{len(violated)} of {len(rows)} claims violated",
+        count=f"{len(violated)} of {len(rows)} settings violated",
     )
 
 
@@ -43,8 +43,8 @@ def _opening(kept: Json) -> str:
     counts = Counter(row["verdict"] for row in rows)
     split = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     return (
-        f"<p>Audits of libraries that others wrote: {len(rows)} claims of {audited}{f' (with {beside})' if beside else ''}, at "
-        f"settings inside their documented assumptions: {split}. These results are kept with Tailproof and were not run anew for "
+        f"<p>Audits of libraries that others wrote: {len(rows)} settings of {audited}{f' (with {beside})' if beside else ''}, "
+        f"inside their documented assumptions: {split}. These results are kept with Tailproof and were not run anew for "
         "this report; none of them is a finding about the algorithms above. <em>Exact</em> values are computed from the law that "
         "the source code states; ≥ is a lower bound from runs of the library, with its confidence; <em>no bound</em> means that "
         "the privacy loss is infinite.</p><p>To audit anew, in a copy of the repository, after "

@@ -92,7 +92,9 @@ def _tiles(report: Json) -> list[str]:
     others = (report.get("libraries") or {}).get("results", [])
     if others:
         violated = sum(row["verdict"] == "violated" for row in others)
-        tiles.append(_tile(f"{violated} of {len(others)}", "claims of other libraries refuted (kept audits)", "libraries"))
+        tiles.append(
+            _tile(f"{violated} of {len(others)}", "settings of other libraries violate their claims (kept)", "libraries")
+        )
     tiles.append(_tile(str(failures), "unexpected results", "summary", bad=failures > 0))
     return tiles
 
