@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import cases_accounting
+import cases_calibration
 import cases_diffprivlib
 import cases_opendp
 from harness import Case
@@ -34,7 +35,12 @@ Result = dict[str, Any]
 
 
 def all_cases() -> list[Case]:
-    return [*cases_diffprivlib.cases(), *cases_opendp.cases(), *cases_accounting.cases()]
+    return [
+        *cases_diffprivlib.cases(),
+        *cases_calibration.cases(),
+        *cases_opendp.cases(),
+        *cases_accounting.cases(),
+    ]
 
 
 def versions() -> dict[str, str]:
