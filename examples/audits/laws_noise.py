@@ -169,6 +169,39 @@ def conditioned(center: float, scale: float, lower: float, upper: float) -> Line
     )
 
 
+def tulap(center: float, epsilon: float, delta: float) -> Line:
+    """The canonical noise of (ε, δ): a uniform number from (−½, ½) plus a difference of geometric ones, given that it is
+    between its quantiles at q/2 and 1 − q/2.  Density is constant between half-integers."""
+    b = math.exp(-epsilon)
+    cut = 2 * delta * b / (1 - b + 2 * delta * b)
+
+    def whole(x: float) -> float:
+        if x > 0:
+            return 1 - whole(-x)
+        near = math.floor(x + 0.5)
+        return b**-near / (1 + b) * (b + (x - near + 0.5) * (1 - b))
+
+    low, high = -1.0, 0.0
+    while whole(low) > cut / 2:
+        low *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (low, middle) if whole(middle) > cut / 2 else (middle, high)
+    end = -low
+
+    def log_density(x: float) -> float:
+        x = abs(x - center)
+        return math.log((1 - b) / (1 + b) / (1 - cut)) - epsilon * math.floor(x + 0.5) if x < end else -math.inf
+
+    cells = range(math.floor(end + 0.5))
+    corners = {center + sign * at for at in (end, *(k + 0.5 for k in cells)) for sign in (-1, 1)}
+    return Line(
+        tuple(sorted(corners)),
+        lambda x: min(max((whole(min(max(x - center, -end), end)) - cut / 2) / (1 - cut), 0.0), 1.0),
+        log_density,
+    )
+
+
 def uniform(center: float, half: float) -> Line:
     return Line(
         (center - half, center + half),
@@ -223,9 +256,9 @@ def array_profile(p: Array, q: Array, epsilon: float) -> float:
 
 def array_rho(p: Array, q: Array) -> float:
     """max_α D_α(p‖q)/α over `ORDERS`: a lower bound of the ρ of zCDP."""
-    log_p, log_q = np.log(p), np.log(q)
-    values = [float(logsumexp(a * log_p + (1 - a) * log_q)) / ((a - 1) * a) for a in ORDERS]
-    return max(values)
+    orders = ORDERS[:, np.newaxis]
+    logs = logsumexp(orders * np.log(p) + (1 - orders) * np.log(q), axis=1)
+    return float((logs / (ORDERS * (ORDERS - 1))).max())
 
 
 def geometric(center: int, rate: float, lower: int, upper: int) -> Array:
