@@ -236,7 +236,7 @@ def snapped(center: float, scale: float, grid: float, bound: float) -> Line:
     places = [k * grid for k in range(-most, most + 1)]
     atoms = {at: _laplace_mass(at - grid / 2 - center, at + grid / 2 - center, scale) for at in places}
     for side in (-1, 1):
-        atoms[side * bound] = atoms.get(side * bound, 0.0) + _laplace_below(-most * grid - grid / 2 - side * center, scale)
+        atoms[side * bound] = atoms.get(side * bound, 0.0) + _laplace_below(side * center - (most + 0.5) * grid, scale)
     return Line((-bound, bound), lambda _: 0.0, lambda _: -math.inf, atoms)
 
 
