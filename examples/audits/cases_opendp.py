@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from itertools import product
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 from harness import Case, Outcome, Run, at_most, by_runs, exactly
 from laws_noise import Array
 
-from refimpl.claims import ADD_REMOVE, REPLACE_ONE, ZCDP, ApproxDP, Claim, PureDP, gaussian_epsilon
+from refimpl.claims import ADD_REMOVE, ZCDP, ApproxDP, Claim, PureDP, gaussian_epsilon
 from verification.adapters import claim_of_opendp, from_opendp
 
 Make = Callable[[], Any]
@@ -646,30 +647,34 @@ def key_told(make: Make) -> Run:
     return calling(make, lambda release: float("a" in release))
 
 
-def by_adapter(make: Make, replaced: bool) -> Run:
-    """Through `verification.adapters`; its claim must be the one of the row."""
+def by_adapter(make: Make, claimed: PureDP) -> Run:
+    """Through `verification.adapters`, which must read this claim from the measurement's map."""
     kept: list[Any] = []
 
     def run(value: Any, rng: np.random.Generator) -> Any:
         if not kept:
             made = make()
-            assert claim_of_opendp(made, REPLACE_ONE if replaced else ADD_REMOVE) is not None
+            read = claim_of_opendp(made, claimed.neighbouring)
+            assert isinstance(read, PureDP)
+            assert math.isclose(read.epsilon, claimed.epsilon, rel_tol=1e-6)
             kept.append(from_opendp(made))
         return kept[0](value, rng)
 
     return run
 
 
+def numbers(release: Any) -> Array:
+    return np.nan_to_num(np.array(release, dtype=np.float64), nan=-9.0, posinf=9.0, neginf=-9.0)
+
+
 def runs() -> list[Case]:
     ten = [0.0] * 10, [0.0] * 9 + [1.0]
     tulap = noise("make_canonical_noise", float, d_in=1.0, d_out=(1.0, 0.01))
     scores = [1, 0, 0], [0, 1, 1]
-    top = lambda: selector("make_noisy_top_k", 4.0, k=2)  # noqa: E731
-    least = lambda: selector("make_noisy_max", 2.0, negate=True)  # noqa: E731
-    concentrated = lambda: selector("make_noisy_max", 2.0, concentrated=True)  # noqa: E731
-    key = lambda: threshold_measure("make_laplace_threshold", float, 1.0, 2.0)  # noqa: E731
-    pairs = lambda release: np.array(release, dtype=np.float64)  # noqa: E731
-    finite = lambda release: np.nan_to_num(pairs(release), nan=-9.0, posinf=9.0, neginf=-9.0)  # noqa: E731
+    top = partial(selector, "make_noisy_top_k", 4.0, k=2)
+    least = partial(selector, "make_noisy_max", 2.0, negate=True)
+    concentrated = partial(selector, "make_noisy_max", 2.0, concentrated=True)
+    key = partial(threshold_measure, "make_laplace_threshold", float, 1.0, 2.0)
     rows: list[tuple[str, str, Claim, Callable[[Case], Outcome], str]] = [
         (
             "make_canonical_noise",
@@ -682,7 +687,7 @@ def runs() -> list[Case]:
             "make_noisy_top_k",
             "two of three, scale 4, ℓ∞ 1",
             PureDP(1.0),
-            mapped(top, 1, calling(top, pairs), scores, budget=10000),
+            mapped(top, 1, calling(top, numbers), scores, budget=10000),
             "(1, 0, 0) and (0, 1, 1)",
         ),
         (
@@ -757,14 +762,14 @@ def runs() -> list[Case]:
             "make_clamp",
             "to (-1, 2), summed, through the adapter",
             PureDP(1.5),
-            mapped(clamped_sum, 1, by_adapter(clamped_sum, replaced=False), ([5.0] * 4, [5.0] * 5), budget=10000),
+            mapped(clamped_sum, 1, by_adapter(clamped_sum, PureDP(1.5, ADD_REMOVE)), ([5.0] * 4, [5.0] * 5), budget=10000),
             "four records at 5, or five",
         ),
         (
             "make_b_ary_tree",
             "quantiles of a histogram's tree, scale 3",
             PureDP(1.0),
-            mapped(tree_quantiles, 1, calling(tree_quantiles, finite), ([0.9] * 3, [0.9] * 3 + [0.1]), budget=8000),
+            mapped(tree_quantiles, 1, calling(tree_quantiles, numbers), ([0.9] * 3, [0.9] * 3 + [0.1]), budget=8000),
             "three records at 0.9, or another at 0.1",
         ),
     ]
