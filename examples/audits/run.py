@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import cases_accounting
+import cases_calibration
 import cases_models
 import cases_opendp
 import cases_regressions
@@ -38,7 +39,7 @@ Result = dict[str, Any]
 
 
 def all_cases() -> list[Case]:
-    files = (cases_regressions, cases_models, cases_tools, cases_opendp, cases_accounting)
+    files = (cases_regressions, cases_models, cases_tools, cases_calibration, cases_opendp, cases_accounting)
     return [case for file in files for case in file.cases()]
 
 
