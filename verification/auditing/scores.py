@@ -133,11 +133,14 @@ def log_ratio(first: Any, second: Any) -> FloatArray:
 
 
 def fit_table(outputs: FloatArray, labels: NDArray[np.int8]) -> Score | None:
+    """Of all outputs if they repeat often, else of those that do: they may be rare, and tell a lot."""
     keys, place = np.unique(row_keys(outputs), return_inverse=True)
-    if len(keys) * TABLE_MULTIPLICITY > len(outputs):
-        return None
     second = np.bincount(place[labels > 0], minlength=len(keys))
-    return Table(keys, log_ratio(np.bincount(place, minlength=len(keys)) - second, second))
+    first = np.bincount(place, minlength=len(keys)) - second
+    if len(keys) * TABLE_MULTIPLICITY > len(outputs):
+        often = first + second >= TABLE_MULTIPLICITY
+        keys, first, second = keys[often], first[often], second[often]
+    return Table(keys, log_ratio(first, second)) if len(keys) else None
 
 
 def cell_edges(quantiles: FloatArray) -> FloatArray:
