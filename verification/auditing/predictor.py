@@ -3,9 +3,9 @@
 An output is turned into a number by a *score*; where the score is low the predictor votes for one side, where it is high
 for the other, in between it passes (vote 0).  Scores are tried cheap first: coordinates, distances from the middle, norms,
 the projection on the difference of the means; then, fitted, a histogram of the log-ratio of the two laws, a table of the
-outputs that occur often, and a logistic classifier.  A fitted score is fitted on every other sample and judged on the rest,
-so a flexible one gains nothing by being flexible.  Whatever is chosen here is chosen before the samples that are counted,
-and costs no confidence.
+outputs that occur often, a logistic classifier, and the sum of the log-ratios of the coordinates.  A fitted score is fitted on
+every other sample and judged on the rest, so a flexible one gains nothing by being flexible.  Whatever is chosen here is chosen
+before the samples that are counted, and costs no confidence.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from verification.auditing.scores import (
     fit_projection,
     fit_table,
 )
+from verification.auditing.sums import fit_sum
 
 Votes = NDArray[np.int8]
 
@@ -292,6 +293,7 @@ def _fits(outputs: FloatArray, best: Score) -> Iterator[Fit]:
     yield fit_projection
     yield lambda z, y: fit_histogram(best, z, y)
     yield fit_logistic
+    yield fit_sum
 
 
 def _with_ramp(found: Predictor, scores: FloatArray, labels: NDArray[np.int8], goal: Goal) -> Predictor:

@@ -127,32 +127,40 @@ def row_keys(outputs: FloatArray) -> NDArray[Any]:
 Fit = Callable[[FloatArray, NDArray[np.int8]], Score | None]
 
 
-def _log_ratio(first: Any, second: Any) -> FloatArray:
+def log_ratio(first: Any, second: Any) -> FloatArray:
     """log(second/first) of counts, drawn towards 0 by half a sample each."""
     return np.asarray(np.log((np.asarray(second) + 0.5) / (np.asarray(first) + 0.5)))
 
 
 def fit_table(outputs: FloatArray, labels: NDArray[np.int8]) -> Score | None:
+    """Of all outputs if they repeat often, else of those that do: they may be rare, and tell a lot."""
     keys, place = np.unique(row_keys(outputs), return_inverse=True)
-    if len(keys) * TABLE_MULTIPLICITY > len(outputs):
-        return None
     second = np.bincount(place[labels > 0], minlength=len(keys))
-    return Table(keys, _log_ratio(np.bincount(place, minlength=len(keys)) - second, second))
+    first = np.bincount(place, minlength=len(keys)) - second
+    if len(keys) * TABLE_MULTIPLICITY > len(outputs):
+        often = first + second >= TABLE_MULTIPLICITY
+        keys, first, second = keys[often], first[often], second[often]
+    return Table(keys, log_ratio(first, second)) if len(keys) else None
+
+
+def cell_edges(quantiles: FloatArray) -> FloatArray:
+    """Edges of cells between quantiles; a value that repeats gets a cell of its own."""
+    atoms = quantiles[:-1][quantiles[1:] == quantiles[:-1]]
+    return np.unique(np.concatenate([quantiles, np.nextafter(atoms, math.inf)]))
 
 
 def fit_histogram(base: Score, outputs: FloatArray, labels: NDArray[np.int8]) -> Score | None:
-    """Cells of equal pooled mass; a value that repeats gets a cell of its own."""
+    """Cells of equal pooled mass."""
     cells = min(MOST_CELLS, len(outputs) // FEWEST_IN_A_CELL, max(4, round(2 * len(outputs) ** (1 / 3))))
     if cells < 4:
         return None
     scores = base(outputs)
     quantiles = np.quantile(scores, np.linspace(0, 1, cells + 1)[1:-1], method="lower")
-    atoms = quantiles[:-1][quantiles[1:] == quantiles[:-1]]
-    edges = np.unique(np.concatenate([quantiles, np.nextafter(atoms, math.inf)]))
+    edges = cell_edges(quantiles)
     place = np.searchsorted(edges, scores, side="right")
     second = np.bincount(place[labels > 0], minlength=len(edges) + 1)
     first = np.bincount(place[labels < 0], minlength=len(edges) + 1)
-    return Histogram(base, edges, _log_ratio(first, second))
+    return Histogram(base, edges, log_ratio(first, second))
 
 
 def fit_projection(outputs: FloatArray, labels: NDArray[np.int8]) -> Score | None:

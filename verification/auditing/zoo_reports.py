@@ -227,8 +227,6 @@ TIMED = Admissible(2, 2, 0.0, 1.0, ADD_REMOVE)
 GROWING = Admissible(2, 1, 0.0, 1.0, ADD_REMOVE)
 HALF_BATCH = math.log1p(math.expm1(1.0) / 2)  # ε of a batch of half of the records
 WARNER = 0.75  # the truth in three of four cases
-TOGETHER = "shows where all five outputs agree; no score adds up what each of them tells"
-RARE = "one output in a thousand tells it: too few among the runs that are learned from"
 BITS_UNREAD = "the outputs differ in their last bits, which no score reads: see the next row"
 
 
@@ -432,7 +430,6 @@ def broken() -> tuple[Specimen, ...]:
             one,
             UNIT,
             1.25,
-            why=TOGETHER,
         ),
         Specimen(
             "tree-levels",
@@ -484,6 +481,5 @@ def broken() -> tuple[Specimen, ...]:
             one,
             UNIT,
             planned=(ApproxDP(1.0, LEAK), "response"),
-            why=RARE,
         ),
     )

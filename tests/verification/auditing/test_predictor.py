@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verification.auditing import zoo
+from verification.auditing import audit, zoo, zoo_truth
 from verification.auditing.predictor import Accuracy, Goal, Growth, LogRatioLower, best_thresholds, learn, ramp_thresholds
 from verification.auditing.ramps import fit_ramp, tail_sizes
 from verification.auditing.runner import FunctionRunner
@@ -77,6 +77,29 @@ def test_table_passes_on_what_it_has_not_seen() -> None:
     assert fit_table(np.arange(90.0)[:, None], labels) is None
     found = best_thresholds(table, table(outputs), labels, LogRatioLower(100, 0.05))
     assert list(found.votes(np.array([[0.0, 1.0], [1.0, 1.0], [7.0, 7.0]]))) == [-1, 1, 0]
+
+
+def test_table_of_rare_outputs_that_repeat() -> None:
+    """Among numbers that never occur twice; what never repeats has no table."""
+    rng = np.random.default_rng(0)
+    outputs, labels = rng.normal(size=(5000, 1)), np.tile(np.array([-1, 1], dtype=np.int8), 2500)
+    assert fit_table(outputs, labels) is None
+    outputs[:20:2], outputs[1:20:2] = 100.0, 101.0
+    outputs[20:24] = 102.0  # too few to tell
+    table = fit_table(outputs, labels)
+    assert table is not None
+    low, high = table(np.array([[100.0], [101.0]]))
+    assert low == pytest.approx(-math.log(21))
+    assert high == pytest.approx(math.log(21))
+    assert np.isnan(table(outputs[20:])).all()
+
+
+def test_a_rare_leak_is_found() -> None:
+    """One output in a thousand names the side, one in ten thousand may.  All of 100 other seeds found it, so that one fails with a
+    chance below 0.05 and five with probability below 4e-7."""
+    one = zoo_truth.specimen("rare-leak")
+    results = (audit(one.subject, one.claim, [one.pair], budget=2_000_000, confidence=0.99999, seed=s) for s in range(5))
+    assert any(result.verdict == "violated" for result in results)
 
 
 def test_histogram_gives_a_repeated_value_a_cell_of_its_own() -> None:
