@@ -16,6 +16,7 @@ import sys
 import warnings
 
 import numpy as np
+from diffprivlib.accountant import BudgetAccountant
 from diffprivlib.models import RandomForestClassifier
 from scipy.stats import beta
 
@@ -31,6 +32,7 @@ CASES = {
 def event(labels: list[int], told: list[int], seed: int) -> bool:
     """Whether the first trees give these labels to the place where all records are."""
     settings = {"epsilon": EPSILON, "bounds": (0, 1), "classes": (0, 1), "max_depth": 1, "random_state": seed}
+    settings["accountant"] = BudgetAccountant()  # the default one keeps a list that grows
     model = RandomForestClassifier(n_estimators=2, **settings).fit(np.full((len(labels), 1), 0.5), labels)
     return [int(tree.predict([[0.5]])[0]) for tree in model.estimators_[: len(told)]] == told
 

@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
@@ -127,6 +128,10 @@ def test_what_is_kept_is_what_the_cases_say() -> None:
         assert row["verdict"] in ("violated", "consistent", "inconclusive")
         assert row["verdict"] != "violated" or row["confidence"] >= 0.999
     assert {row["script"] for row in RESULTS.values()} - {""} == set(SCRIPTS)
+    counts = Counter(row["verdict"] for row in RESULTS.values())
+    front = " ".join((FOLDER.parent.parent / "README.md").read_text().split())
+    assert f"puts {len(RESULTS)} settings of" in front
+    assert f"{counts['violated']} settings are violated, {counts['inconclusive']} undecided" in front
     readme = (FOLDER / "README.md").read_text()
     assert run.table([RESULTS[key] for key in cases]) in readme
     assert run.summary(list(RESULTS.values())) in readme
