@@ -21,7 +21,7 @@ from selenium.webdriver.chrome.service import Service
 FLAGS = ("headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking")
 FLAGS += ("disable-component-update", "disable-sync")
 FLAGS += ("disable-ipc-flooding-protection",)  # a script may follow many anchors in a second
-SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
+SCREENS = {"desktop": (1280, 900), "tablet": (820, 1180), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
 
 
