@@ -79,20 +79,37 @@ def noise_of_vector(norm: float, strength: float, epsilon: float) -> tuple[float
     return 4 * norm / epsilon, 0.25 * norm / math.expm1(epsilon / 4) - alpha
 
 
-def logistic_regression(norm: float, strength: float, epsilon: float) -> float:
-    """One feature, no intercept: record (0, class 0) beside one that is replaced; density p(noise(w))·second derivative(w)."""
+def logistic_log_densities(norm: float, strength: float, epsilon: float) -> dict[tuple[float, int], Array]:
+    """Of the coefficient on a grid, for each record (x, y) beside others with x = 0: p(noise(w))·second derivative(w).  One feature,
+    no intercept."""
     scale, added = noise_of_vector(norm, strength, epsilon)
     regular = 1 / strength + added
     span = 60 * scale / regular
     w = np.concatenate([np.linspace(-span, span, 4001), np.linspace(-40 / norm, 40 / norm, 4001)])
 
-    def law(x: float, y: float) -> Array:
+    def law(x: float, y: int) -> Array:
         chance = expit(x * w)
         noise = regular * w + x * (chance - y)
         return np.asarray(np.log(regular + x * x * chance * (1 - chance)) - np.abs(noise) / scale)
 
-    laws = [law(x, y) for x in (0.0, norm, -norm) for y in (0.0, 1.0)]
+    return {(x, y): law(x, y) for x in (0.0, norm, -norm) for y in (0, 1)}
+
+
+def logistic_regression(norm: float, strength: float, epsilon: float) -> float:
+    """One of the records is replaced."""
+    laws = list(logistic_log_densities(norm, strength, epsilon).values())
     return max(float(np.abs(a - b).max()) for a in laws for b in laws)
+
+
+def logistic_regression_classes(norm: float, strength: float, epsilon: float, *, classes: int = 3) -> float:
+    """One regression for each class against the others, with ε/classes and noise of its own: losses add up."""
+    laws = logistic_log_densities(norm, strength, epsilon / classes)
+    gains = {(a, b): float((laws[a] - laws[b]).max()) for a in laws for b in laws}
+    return max(
+        sum(gains[(x, int(label == k)), (z, int(other == k))] for k in range(classes))
+        for x, label in laws
+        for z, other in laws
+    )
 
 
 def logistic_regression_intercept(norm: float, strength: float, epsilon: float, *, reach: float, records: int = 10) -> float:
@@ -112,29 +129,6 @@ def logistic_regression_intercept(norm: float, strength: float, epsilon: float, 
         return np.asarray(np.log(determinant) - noise / scale)
 
     return max(float(np.abs(law(norm, y) - law(0.0, z)).max()) for y in (0.0, 1.0) for z in (0.0, 1.0))
-
-
-def logistic_regression_classes(norm: float, strength: float, epsilon: float, *, classes: int = 3) -> float:
-    """One regression for each class against the others, with ε/classes and noise of its own: losses add up.  No intercept; beside
-    the record that is replaced all have x = 0."""
-    share = epsilon / classes
-    scale, added = noise_of_vector(norm, strength, share)
-    regular = 1 / strength + added
-    span = 60 * scale / regular
-    w = np.concatenate([np.linspace(-span, span, 4001), np.linspace(-40 / norm, 40 / norm, 4001)])
-
-    def law(x: float, y: float) -> Array:
-        chance = expit(x * w)
-        return np.asarray(np.log(regular + x * x * chance * (1 - chance)) - np.abs(regular * w + x * (chance - y)) / scale)
-
-    laws = {(x, y): law(x, float(y)) for x in (0.0, norm, -norm) for y in (0, 1)}
-    gains = {(a, b): float((laws[a] - laws[b]).max()) for a in laws for b in laws}
-    records = [(x, label) for x in (0.0, norm, -norm) for label in (0, 1)]
-    return max(
-        sum(gains[(x, int(label == k)), (z, int(other == k))] for k in range(classes))
-        for x, label in records
-        for z, other in records
-    )
 
 
 # --- composition ---------------------------------------------------------------------------------------------------------------

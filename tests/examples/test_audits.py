@@ -7,11 +7,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -30,23 +28,6 @@ installed = pytest.mark.skipif(
     importlib.util.find_spec("diffprivlib") is None,
     reason="diffprivlib is not installed: it needs an older scikit-learn, and is in the extra `audits`",
 )
-MODULES = (
-    *("laws", "laws_models", "laws_noise", "laws_tools", "harness", "making", "run"),
-    *("cases_regressions", "cases_models", "cases_tools", "cases_calibration", "cases_opendp", "cases_accounting"),
-)
-
-
-@pytest.fixture(autouse=True)
-def _on_the_path(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The folder is no package; its modules are forgotten again."""
-    monkeypatch.syspath_prepend(str(FOLDER))
-    yield
-    for name in MODULES:
-        sys.modules.pop(name, None)
-
-
-def module(name: str) -> ModuleType:
-    return import_module(name)
 
 
 def library_of(script: str) -> str:
@@ -63,7 +44,7 @@ def subject(scale: float) -> object:
 def test_runs_find_too_little_noise_and_accept_enough() -> None:
     """False alarms of the second have probability at most 1e-5 by the audit's confidence; 1e-6 is not needed for a fixed seed of a
     claim that is true and far from exact: its noise is for ε = 0.25."""
-    harness = module("harness")
+    harness = import_module("harness")
     for scale, verdict in ((0.1, "violated"), (4.0, "consistent")):
         case = harness.Case("us", "noise", "", PureDP(1.0), harness.by_runs(subject(scale), (0.0, 1.0), budget=1500), "")
         found = case.test(case)
@@ -71,7 +52,7 @@ def test_runs_find_too_little_noise_and_accept_enough() -> None:
 
 
 def test_verdicts_of_exact_values_and_of_calculators() -> None:
-    harness = module("harness")
+    harness = import_module("harness")
 
     def verdict(test: object, **more: str) -> str:
         case = harness.Case("us", "number", "", PureDP(1.0), test, "", **more)
@@ -85,7 +66,7 @@ def test_verdicts_of_exact_values_and_of_calculators() -> None:
 
 
 def test_results_are_kept_and_not_run_again(tmp_path: Path) -> None:
-    harness, run = module("harness"), module("run")
+    harness, run = import_module("harness"), import_module("run")
     calls = []
 
     def loss() -> float:
@@ -117,7 +98,7 @@ def test_results_are_kept_and_not_run_again(tmp_path: Path) -> None:
 def test_what_is_kept_is_what_the_cases_say() -> None:
     """The kept file has all cases; every violation has its script, every script is of some violation; claims are not above found
     values by mistake."""
-    run = module("run")
+    run = import_module("run")
     assert run.KEPT == KEPT
     cases = {case.key: case for case in run.all_cases()}
     assert set(cases) == set(RESULTS)
@@ -152,7 +133,7 @@ def test_scripts_are_short_and_need_nothing_of_ours() -> None:
 def test_the_density_of_a_quotient() -> None:
     """It integrates to 1, and agrees with runs: of 10⁵ quotients the right shares are below three numbers; each of the
     counts is off by more than six standard deviations with probability below 1e-8."""
-    laws = module("laws")
+    laws = import_module("laws")
     grid = np.concatenate([-np.geomspace(1e-5, 1e5, 600)[::-1], np.geomspace(1e-5, 1e5, 600)])
     density = np.exp(laws.ratio_log_density(grid, 1.5, 1.25, 6.0, 0.75))
     below = np.concatenate([[0.0], np.cumsum(np.diff(grid) * (density[1:] + density[:-1]) / 2)])
@@ -167,7 +148,7 @@ def test_the_density_of_a_quotient() -> None:
 
 def test_losses_of_regressions() -> None:
     """Against closed forms: a coefficient that tends to infinity (linear), w = 0 (logistic)."""
-    laws = module("laws")
+    laws = import_module("laws")
     assert laws.linear_regression(-1.0, 1.0, 1.0) <= 2 / 3 + 1e-5  # Σy² is not used, a third of the budget
     assert laws.linear_regression(0.0, 1.0, 1.0) == math.inf
     assert 33.0 <= laws.linear_regression(-0.1, 1.0, 1.0) <= (1 / 0.01 + 2) / 3
@@ -182,7 +163,7 @@ def test_losses_of_regressions() -> None:
 def test_losses_of_intercepts() -> None:
     """The chance that both means are cut off and the coefficient is below −t, by quadrature over Q alone: 7/6 of ε for t = 0, and
     4/3 in the limit, which is the largest loss."""
-    laws = module("laws")
+    laws = import_module("laws")
     epsilon, width = 1.5, 0.5
     b1, b2 = 12 * width / epsilon, 6 * width**2 / epsilon
 
@@ -207,7 +188,7 @@ def test_losses_of_intercepts() -> None:
 
 def test_losses_of_several_classes() -> None:
     """At w = 0 in all models, in closed form; two classes would be two models of one record each."""
-    laws = module("laws")
+    laws = import_module("laws")
     scale, added = laws.noise_of_vector(100.0, 1.0, 1 / 3)
     at_zero = math.log(1 + 2500 / (1 + added)) - 50 / scale
     found = laws.logistic_regression_classes(100.0, 1.0, 1.0)
@@ -216,14 +197,14 @@ def test_losses_of_several_classes() -> None:
 
 
 def test_the_noise_of_the_vector_mechanism_has_a_density() -> None:
-    laws = module("laws")
+    laws = import_module("laws")
     scale, added = laws.noise_of_vector(10.0, 1.0, 0.1)
     assert (scale, added) == (400.0, pytest.approx(2.5 / math.expm1(0.025) - 1))
     assert laws.noise_of_vector(1.0, 1.0, 1.0) == (pytest.approx(2 / (1 - 2 * math.log(1.25))), 0.0)
 
 
 def test_losses_of_choices_and_compositions() -> None:
-    laws, models = module("laws"), module("laws_models")
+    laws, models = import_module("laws"), import_module("laws_models")
     assert models.forest_replaced(0.7) == pytest.approx(1.4)
     assert models.forest_added(1.0) == pytest.approx(math.log((1 - math.exp(-1) / 2) ** 2 / (math.exp(-1) / 4)))
     assert sum(models.permute_and_flip((3, 1), 0.5)) == pytest.approx(1.0)
@@ -236,7 +217,7 @@ def test_losses_of_choices_and_compositions() -> None:
 
 def test_the_law_of_the_eigenvector_is_the_sampler_s() -> None:
     """The acceptance probability times the proposal's density, written out for two dimensions."""
-    laws = module("laws_models")
+    laws = import_module("laws_models")
     epsilon, gap = 2.0, 1.0  # one record (1, 0) against none: A = diag(0, ½)
     a = epsilon * gap / 4
     b = 1 - a + math.sqrt(1 + a * a)
@@ -251,7 +232,7 @@ def test_the_law_of_the_eigenvector_is_the_sampler_s() -> None:
 
 def test_a_swap_of_eigenvectors_in_space() -> None:
     """d = 3, by adding up the sampler's law over the sphere: the loss at e₁ with both normalisers."""
-    laws = module("laws_models")
+    laws = import_module("laws_models")
     epsilon, m = 2.0, 6
     height, angle = np.meshgrid((np.arange(400) + 0.5) / 200 - 1, (np.arange(400) + 0.5) * np.pi / 200)
     squares = np.stack([(1 - height**2) * np.cos(angle) ** 2, (1 - height**2) * np.sin(angle) ** 2, height**2])
@@ -272,7 +253,7 @@ def test_a_swap_of_eigenvectors_in_space() -> None:
 
 def test_noise_on_an_interval() -> None:
     """The scale is the least for which no ratio of densities, normalised over the interval, exceeds exp(ε)."""
-    laws = module("laws_models")
+    laws = import_module("laws_models")
     for epsilon, width in ((0.3, 1.5), (1.0, 4.0), (5.0, 20.0)):
         scale = laws.bounded_scale(epsilon, width)
         at = np.linspace(0, width, 301)
@@ -287,7 +268,7 @@ def test_noise_on_an_interval() -> None:
 
 def test_shares_of_a_cluster() -> None:
     """Every noisy count, one by one, for few features; and never more than both shares of the last iteration."""
-    laws = module("laws_models")
+    laws = import_module("laws_models")
     features, epsilon, records = 5, 2.0, 10
     ratio = (4 * features * 0.225**2) ** (1 / 3)
     count, sums = epsilon / 2 / (features + ratio), epsilon / 2 * ratio / (features + ratio)
@@ -308,7 +289,7 @@ def test_shares_of_a_cluster() -> None:
 
 
 def test_losses_of_tools() -> None:
-    laws = module("laws_tools")
+    laws = import_module("laws_tools")
     data, at = np.array([0.25, 0.25, 0.5]), np.linspace(0.0005, 0.9995, 1000)
     assert np.exp(laws.quantile_log_density(data, 0.3, 2.0, at)).mean() == pytest.approx(1.0, abs=1e-3)
     ratio = laws.quantile_log_density(data, 0.3, 2.0, np.array([0.1, 0.3]))
@@ -360,7 +341,7 @@ def test_scripts_reproduce_the_violations(script: str) -> None:
 def test_the_library_has_the_laws_that_are_stated() -> None:
     """Scales and shares that it computes; and its eigenvectors: with division, 0.946 of them are nearer to e₁, with multiplication
     0.674 (by 10⁶ weighted unit vectors, ± 0.002).  2000 draws are further off than 0.03 with probability below 1e-6."""
-    laws = module("laws_models")
+    laws = import_module("laws_models")
     mechanisms, models = import_module("diffprivlib.mechanisms"), import_module("diffprivlib.models")
     noise = mechanisms.LaplaceBoundedDomain(epsilon=0.7, sensitivity=1, lower=0, upper=9)
     assert 1 / noise.effective_epsilon() == pytest.approx(laws.bounded_scale(0.7, 9.0), rel=1e-9)

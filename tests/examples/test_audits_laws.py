@@ -7,13 +7,11 @@ with probability at most `FALSE_ALARM`, all of this file together with less than
 
 import importlib.util
 import math
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from itertools import permutations, product
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,19 +23,6 @@ from refimpl.claims import gaussian_delta
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "audits"
 FALSE_ALARM = 5e-9
 RUNS = 3000
-MODULES = ("laws", "laws_noise", "harness", "cases_calibration", "cases_opendp", "cases_accounting")
-
-
-@pytest.fixture(autouse=True)
-def _on_the_path(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.syspath_prepend(str(FOLDER))
-    yield
-    for name in MODULES:
-        sys.modules.pop(name, None)
-
-
-def module(name: str) -> ModuleType:
-    return import_module(name)
 
 
 def needs(library: str) -> Any:
@@ -62,7 +47,7 @@ def agree_with_masses(runs: Any, least: int, masses: Any) -> None:
 @pytest.mark.parametrize("center", [0.0, 0.7, 2.0])
 @pytest.mark.parametrize("name", ["clamped", "folded", "conditioned", "laplace", "uniform", "staircase", "tulap"])
 def test_masses_are_integrals_of_densities(name: str, center: float) -> None:
-    laws = module("laws_noise")
+    laws = import_module("laws_noise")
     more = {"staircase": (1.5, 0.8, 0.3), "tulap": (0.8, 0.05), "laplace": (0.6,), "uniform": (0.6,)}
     law = getattr(laws, name)(center, *more.get(name, (0.6, 0.0, 2.0)))
     for low, high in ((0.3, 1.1), (-0.4, 1.9), (center, 4.0)):
@@ -74,7 +59,7 @@ def test_masses_are_integrals_of_densities(name: str, center: float) -> None:
 
 def test_losses_and_profiles_of_known_pairs() -> None:
     """Laplace: 1 − e^{(ε − 1)/2}; randomised response behind two atoms; the reflected law has a smaller loss than the whole."""
-    laws = module("laws_noise")
+    laws = import_module("laws_noise")
     p, q = laws.laplace(0.0, 1.0), laws.laplace(1.0, 1.0)
     assert laws.largest_loss(p, q) == pytest.approx(1.0)
     for epsilon in (0.0, 0.3, 0.9, 1.1):
@@ -92,7 +77,7 @@ def test_losses_and_profiles_of_known_pairs() -> None:
 
 
 def test_snapping_rounds_to_the_grid() -> None:
-    laws = module("laws_noise")
+    laws = import_module("laws_noise")
     law = laws.snapped(0.3, 1.0, 1.0, 2.5)
     assert sorted(law.atoms) == [-2.5, -2.0, -1.0, 0.0, 1.0, 2.0, 2.5]
     assert math.fsum(law.atoms.values()) == pytest.approx(1.0)
@@ -102,7 +87,7 @@ def test_snapping_rounds_to_the_grid() -> None:
 
 def test_choices_against_enumeration() -> None:
     """Permute-and-flip: over all orders; a sequence of choices: one after another."""
-    laws = module("laws_noise")
+    laws = import_module("laws_noise")
     flips = [1.0, 0.4, 0.7, 0.1]
     found = np.zeros(4)
     for order in permutations(range(4)):
@@ -119,7 +104,7 @@ def test_choices_against_enumeration() -> None:
 
 
 def test_discrete_laws_sum_to_one() -> None:
-    laws = module("laws_noise")
+    laws = import_module("laws_noise")
     masses = laws.geometric(3, 0.5, -200, 200)
     assert masses.sum() == pytest.approx(1.0)
     assert laws.discrete_gaussian(1, 2.5, -60, 60).sum() == pytest.approx(1.0)
@@ -130,7 +115,7 @@ def test_discrete_laws_sum_to_one() -> None:
 
 def test_mixtures_of_gaussians() -> None:
     """One part is the known formula; more parts, quadrature; copies, a lower bound that is close for one Gaussian after another."""
-    laws = module("laws_noise")
+    laws = import_module("laws_noise")
     plain: Any = (((1.0, 0.0),), ((1.0, 1.0),))
     for sigma, epsilon in product((0.5, 2.0), (0.1, 1.0)):
         assert laws.mixture_profile(*plain, sigma, epsilon) == pytest.approx(gaussian_delta(1 / sigma, epsilon), rel=1e-8)
@@ -152,7 +137,7 @@ def test_mixtures_of_gaussians() -> None:
 
 def test_the_best_of_runs_has_the_law_of_a_largest_value() -> None:
     """G' of the number of runs integrates to P(at least one)."""
-    accounting = module("cases_accounting")
+    accounting = import_module("cases_accounting")
     for shape, mean in product((1.0, 0.0, math.inf), (2.0, 20.0)):
         total = quad(lambda z, s=shape, m=mean: float(accounting.slope(s, m, np.array(z))), 0, 1, limit=200)[0]
         assert total == pytest.approx(1 - math.exp(-mean) if math.isinf(shape) else 1.0, rel=1e-6)
@@ -161,7 +146,7 @@ def test_the_best_of_runs_has_the_law_of_a_largest_value() -> None:
 
 def test_truncated_samples_and_sums_that_saturate() -> None:
     """At most so many are kept; of two low and two high numbers in random order the sum is one of a few."""
-    accounting, opendp = module("cases_accounting"), module("cases_opendp")
+    accounting, opendp = import_module("cases_accounting"), import_module("cases_opendp")
     law = accounting.truncated_law(0.5, 1, 1, 1.0)
     assert law == {0: 0.25, -1.0: 0.375, 1.0: 0.375}
     found = opendp.saturating_sums()
@@ -180,7 +165,7 @@ def test_truncated_samples_and_sums_that_saturate() -> None:
 
 
 def test_utilities_that_agree_for_half_of_epsilon() -> None:
-    calibration = module("cases_calibration")
+    calibration = import_module("cases_calibration")
     for epsilon in (1.0, 5.0):
         sums, squares = Counter[str](), Counter[str]()
         for first, second, utility in calibration.tuned(epsilon):
@@ -194,7 +179,7 @@ def test_utilities_that_agree_for_half_of_epsilon() -> None:
 
 def test_rows_have_names_of_their_own() -> None:
     for name in ("cases_calibration", "cases_opendp", "cases_accounting"):
-        keys = [case.key for case in module(name).cases()]
+        keys = [case.key for case in import_module(name).cases()]
         assert len(set(keys)) == len(keys) >= 30
 
 
@@ -220,7 +205,7 @@ LINES: list[tuple[str, float, dict[str, Any]]] = [
 @needs("diffprivlib")
 @pytest.mark.parametrize(("name", "value", "settings"), LINES)
 def test_noise_of_diffprivlib_on_the_line(name: str, value: float, settings: dict[str, Any]) -> None:
-    calibration = module("cases_calibration")
+    calibration = import_module("cases_calibration")
     mechanism = calibration.made(name, **settings)
     law = calibration.line(name, value, **settings)
     agree([mechanism.randomise(value) + 1e-12 * bool(law.atoms) for _ in range(RUNS)], law.cumulative)
@@ -238,7 +223,7 @@ WHOLE: list[tuple[str, int, dict[str, Any]]] = [
 @needs("diffprivlib")
 @pytest.mark.parametrize(("name", "value", "settings"), WHOLE)
 def test_integers_of_diffprivlib(name: str, value: int, settings: dict[str, Any]) -> None:
-    calibration = module("cases_calibration")
+    calibration = import_module("cases_calibration")
     mechanism = calibration.made(name, **settings)
     agree_with_masses([mechanism.randomise(value) for _ in range(RUNS)], *calibration.whole(name, value, 200, **settings))
 
@@ -246,14 +231,14 @@ def test_integers_of_diffprivlib(name: str, value: int, settings: dict[str, Any]
 @needs("diffprivlib")
 @pytest.mark.parametrize("name", ["Gaussian", "GaussianAnalytic"])
 def test_gaussians_of_diffprivlib(name: str) -> None:
-    mechanism = module("cases_calibration").made(name, epsilon=0.8, delta=0.01, sensitivity=2.0)
+    mechanism = import_module("cases_calibration").made(name, epsilon=0.8, delta=0.01, sensitivity=2.0)
     runs = [mechanism.randomise(1.0) for _ in range(RUNS)]
     agree(runs, lambda x: (1 + math.erf((x - 1.0) / mechanism._scale / math.sqrt(2))) / 2)
 
 
 @needs("diffprivlib")
 def test_choices_of_diffprivlib() -> None:
-    calibration = module("cases_calibration")
+    calibration = import_module("cases_calibration")
     settings = {"epsilon": 1.5, "sensitivity": 0.5, "utility": [0.2, 1.0, 0.7]}
     for name, more in (("Exponential", {"measure": [0.5, 1.0, 3.0]}), ("PermuteAndFlip", {"monotonic": True})):
         mechanism = calibration.made(name, **settings, **more)
@@ -277,7 +262,7 @@ def test_choices_of_diffprivlib() -> None:
 @needs("opendp")
 def test_noise_of_opendp() -> None:
     """Integers; floats on a coarse grid, with a value that is rounded; integers inside of bounds; canonical noise."""
-    laws, opendp = module("laws_noise"), module("cases_opendp")
+    laws, opendp = import_module("laws_noise"), import_module("cases_opendp")
     laplace = opendp.noise("make_laplace", int, scale=2.0)()
     agree_with_masses([laplace(3) for _ in range(RUNS)], -90, laws.geometric(3, 0.5, -90, 90))
     coarse = opendp.noise("make_laplace", float, scale=2.0, k=1)()
@@ -299,7 +284,7 @@ def test_noise_of_opendp() -> None:
 @pytest.mark.parametrize("concentrated", [False, True])
 @pytest.mark.parametrize("negate", [False, True])
 def test_choices_of_opendp(concentrated: bool, negate: bool) -> None:
-    laws, opendp = module("laws_noise"), module("cases_opendp")
+    laws, opendp = import_module("laws_noise"), import_module("cases_opendp")
     law = laws.softmax if concentrated else laws.flip_choice
     scores, sign = [1, -1, 0], -1 if negate else 1
     scaled = [sign * s / 1.5 for s in scores]
@@ -313,7 +298,7 @@ def test_choices_of_opendp(concentrated: bool, negate: bool) -> None:
 @needs("opendp")
 @pytest.mark.parametrize("alpha", [0.25, 0.9])
 def test_quantiles_of_opendp(alpha: float) -> None:
-    laws, opendp = module("laws_noise"), module("cases_opendp")
+    laws, opendp = import_module("laws_noise"), import_module("cases_opendp")
     dp, data = opendp._library(), [-1.0, 0.25, 0.25, 0.5, 0.75, 2.0]
     for size, (measure, law) in product(
         (None, 6), ((dp.max_divergence(), laws.flip_choice), (dp.zero_concentrated_divergence(), laws.softmax))
@@ -327,7 +312,7 @@ def test_quantiles_of_opendp(alpha: float) -> None:
 
 def tries(stop: float) -> int:
     """How often a candidate is asked for whose score is never enough."""
-    dp, calls = module("cases_opendp")._library(), []
+    dp, calls = import_module("cases_opendp")._library(), []
     scored = dp.m.make_user_measurement(
         dp.atom_domain(T=float, nan=False),
         dp.absolute_distance(T=float),
@@ -342,7 +327,7 @@ def tries(stop: float) -> int:
 
 @needs("opendp")
 def test_answers_thresholds_and_candidates_of_opendp() -> None:
-    opendp = module("cases_opendp")
+    opendp = import_module("cases_opendp")
     dp = opendp._library()
     answer = dp.m.make_randomized_response([0, 1, 2], prob=0.7)
     agree_with_masses([answer(1) for _ in range(RUNS)], 0, [0.15, 0.7, 0.15])
@@ -366,7 +351,7 @@ def test_answers_thresholds_and_candidates_of_opendp() -> None:
 @needs("dp_accounting")
 def test_events_that_are_composed_are_not_counted_only_where_they_should() -> None:
     """The rows that are violated, and one beside each that is not."""
-    accounting = module("cases_accounting")
+    accounting = import_module("cases_accounting")
     exact, said = accounting.responses_counted("PLD", 5)
     assert said < 1.01 < 4.9 < exact
     exact, said = accounting.responses_counted("RDP", 5)
