@@ -80,8 +80,8 @@ def noise_of_vector(norm: float, strength: float, epsilon: float) -> tuple[float
 
 
 def logistic_log_densities(norm: float, strength: float, epsilon: float) -> dict[tuple[float, int], Array]:
-    """Of the coefficient on a grid, for each record (x, y) beside others with x = 0: p(noise(w))·second derivative(w).  One feature,
-    no intercept."""
+    """Of the coefficient on a grid, for each record (x, y) beside others with x = 0: p(noise(w))·second derivative(w).  One
+    feature, no intercept."""
     scale, added = noise_of_vector(norm, strength, epsilon)
     regular = 1 / strength + added
     span = 60 * scale / regular
