@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -123,6 +124,7 @@ def test_the_site(tmp_path: Path) -> None:
     every_link_leads_somewhere(pages)
     nothing_is_loaded_from_elsewhere(site, pages)
     all_is_documented(site / "reference", pages)
+    kept_studies_are_shown(site / "reference")
     with opened(tmp_path / "profile") as browser:
         for screen in SCREENS:
             pages_fit_and_fetch_nothing(browser, site, screen)
@@ -139,6 +141,19 @@ def every_link_leads_somewhere(pages: dict[Path, Links]) -> None:
         assert not url.fragment or unquote(url.fragment) in pages[target].ids, (
             f"{path.name}: {url.geturl()} has no such place"
         )
+
+
+def kept_studies_are_shown(folder: Path) -> None:
+    """Every mechanism of the zoo, and how many of which kind are flagged; every estimator of the auditors' study."""
+    rows = json.loads((ROOT / "benchmarks" / "zoo.json").read_text(encoding="utf-8")).values()
+    text = (folder / "zoo.html").read_text(encoding="utf-8")
+    assert all(f"<td>{row['name']}<br" in text for row in rows)
+    broken, correct = ([row["verdict"] == "violated" for row in rows if row["holds"] is holds] for holds in (False, True))
+    counts = f"{sum(broken)} of {len(broken)} broken mechanisms are flagged, {sum(correct)} of {len(correct)} correct ones"
+    assert counts in text
+    lines = (ROOT / "benchmarks" / "auditors.jsonl").read_text(encoding="utf-8").splitlines()
+    text = (folder / "auditors.html").read_text(encoding="utf-8")
+    assert all(f"<td>{json.loads(line)['estimator']}</td>" in text for line in lines)
 
 
 def nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) -> None:

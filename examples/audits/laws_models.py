@@ -10,7 +10,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import logsumexp
 
 Array = NDArray[np.float64]
 
@@ -82,31 +81,10 @@ def first_component(epsilon: float, dimension: int) -> float:
 # --- KMeans ---------------------------------------------------------------------------------------------------------------------
 
 
-def bounded_scale(epsilon: float, width: float) -> float:
-    """Of Laplace noise on an interval of this width ≥ 1, sensitivity 1: its normaliser is smallest at an end."""
-
-    def excess(b: float) -> float:
-        change = (2 - math.exp(-1 / b) - math.exp(-(width - 1) / b)) / (1 - math.exp(-width / b))
-        return 1 / b + math.log(change) - epsilon
-
-    return float(brentq(excess, 0.5 / epsilon, 3 / epsilon))
-
-
-def kmeans_corner(epsilon: float, features: int, *, records: int = 10) -> float:
-    """One cluster, bounds (0, 1), two iterations: records at the corner 0, of which one goes to the corner (1, …, 1); the loss of
-    a centre at 0, which is what the last iteration made of the sums, each a share `sums` of ε with a noisy count between.  The
-    shares of the count and of the sums are swapped on the way."""
+def kmeans_corner(epsilon: float, features: int) -> float:
+    """One cluster, bounds (0, 1), two iterations: records at the corner 0, of which one goes to the corner (1, …, 1).  The last
+    iteration alone decides on the centre: a noisy count n, then noise on [0, n] for each sum.  A sum of 0 that becomes 1, and an
+    output of 0, is the worst case that the scale of this noise is made for, whatever n is, so that each sum's share of ε is lost in
+    full.  The shares of the count and of the sums are swapped on the way: each sum has r of features + r, not 1."""
     ratio = float(np.cbrt(4 * features * 0.225**2))
-    count, sums = (share * epsilon / 2 / (features + ratio) for share in (1.0, ratio))  # as they are used
-    noisy = np.unique(np.geomspace(1, 60 * features / count, 4000).round())
-    size = np.diff(np.append(noisy, noisy[-1] + 1))  # of so many noisy counts each one stands for
-    geometric = np.logaddexp(-count * np.abs(noisy - records), -count * np.abs(1 - noisy - records))  # folded at ½
-    scales = np.array([bounded_scale(sums, max(n, 1.0)) for n in noisy])
-
-    def log_density(total: float) -> float:
-        inside = np.minimum(total, noisy)
-        mass = 1 - (np.exp(-inside / scales) + np.exp(-(noisy - inside) / scales)) / 2
-        single = -inside / scales - np.log(2 * scales * mass)
-        return float(logsumexp(np.log(size) + geometric + features * (np.log(noisy) + single)))
-
-    return log_density(0.0) - log_density(1.0)
+    return features * ratio / (features + ratio) * epsilon / 2
