@@ -16,7 +16,14 @@ BOUNDS = ((-1, 1), (-1, 0), (0, 1), (-0.1, 1), (0.5, 1), (0, 100))
 
 
 def cases() -> list[Case]:
-    return [*linear(), *linear_with_intercept(), *logistic(), *logistic_with_intercept(), *logistic_attributes()]
+    return [
+        *linear(),
+        *linear_with_intercept(),
+        *logistic(),
+        *logistic_with_intercept(),
+        *logistic_attributes(),
+        *perturbed_objectives(),
+    ]
 
 
 # --- LinearRegression -----------------------------------------------------------------------------------------------------------
@@ -146,3 +153,14 @@ def logistic_attributes() -> list[Case]:
             note="there is no parameter for the classes, and no warning",
         ),
     ]
+
+
+def perturbed_objectives() -> list[Case]:
+    """The mechanism inside, given a bound of second derivatives that is one: function_sensitivity = norm/4."""
+    found = []
+    for norm, epsilon in product(NORMS, EPSILONS):
+        test = exactly(lambda n=norm, e=epsilon: laws.logistic_regression(n, 1.0, e, function=n / 4))
+        setting = f"logistic losses, data_sensitivity = {norm:g}, function_sensitivity = {norm / 4:g}, alpha = 1"
+        note = "with a bound of the second derivative, which LogisticRegression does not give it"
+        found.append(case_of("mechanisms.Vector", setting, test, "two records, one replaced", epsilon=epsilon, note=note))
+    return found

@@ -70,19 +70,22 @@ def linear_regression_budget(lower: float, upper: float, epsilon: float) -> floa
 # --- LogisticRegression ---------------------------------------------------------------------------------------------------------
 
 
-def noise_of_vector(norm: float, strength: float, epsilon: float) -> tuple[float, float]:
-    """(scale of the noise, n·Δ added to the regularisation) of the Vector mechanism, with 1/C = 1/strength."""
-    alpha = 1 / strength
-    left = epsilon - 2 * math.log(1 + 0.25 * norm / alpha)
+def noise_of_vector(norm: float, strength: float, epsilon: float, *, function: float = 0.25) -> tuple[float, float]:
+    """(scale of the noise, n·Δ added to the regularisation) of the Vector mechanism, with alpha = 1/strength; what it takes for the
+    bound of a second derivative is function × norm."""
+    alpha, bound = 1 / strength, function * norm
+    left = epsilon - 2 * math.log(1 + bound / alpha)
     if left > 0:
         return 2 * norm / left, 0.0
-    return 4 * norm / epsilon, 0.25 * norm / math.expm1(epsilon / 4) - alpha
+    return 4 * norm / epsilon, bound / math.expm1(epsilon / 4) - alpha
 
 
-def logistic_log_densities(norm: float, strength: float, epsilon: float) -> dict[tuple[float, int], Array]:
+def logistic_log_densities(
+    norm: float, strength: float, epsilon: float, *, function: float = 0.25
+) -> dict[tuple[float, int], Array]:
     """Of the coefficient on a grid, for each record (x, y) beside others with x = 0: p(noise(w))·second derivative(w).  One
     feature, no intercept."""
-    scale, added = noise_of_vector(norm, strength, epsilon)
+    scale, added = noise_of_vector(norm, strength, epsilon, function=function)
     regular = 1 / strength + added
     span = 60 * scale / regular
     w = np.concatenate([np.linspace(-span, span, 4001), np.linspace(-40 / norm, 40 / norm, 4001)])
@@ -95,9 +98,9 @@ def logistic_log_densities(norm: float, strength: float, epsilon: float) -> dict
     return {(x, y): law(x, y) for x in (0.0, norm, -norm) for y in (0, 1)}
 
 
-def logistic_regression(norm: float, strength: float, epsilon: float) -> float:
+def logistic_regression(norm: float, strength: float, epsilon: float, *, function: float = 0.25) -> float:
     """One of the records is replaced."""
-    laws = list(logistic_log_densities(norm, strength, epsilon).values())
+    laws = list(logistic_log_densities(norm, strength, epsilon, function=function).values())
     return max(float(np.abs(a - b).max()) for a in laws for b in laws)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import inspect
 import json
 import math
 import re
@@ -186,6 +187,7 @@ def test_losses_of_regressions() -> None:
     at_zero = math.log(26) - 50 * (1 - 2 * math.log(1.25)) / 200
     assert at_zero <= laws.logistic_regression(100.0, 0.01, 1.0) <= math.log(26) + 1 - 2 * math.log(1.25)
     assert laws.logistic_regression(1.0, 1.0, 1.0) < 1.0
+    assert laws.logistic_regression(10.0, 1.0, 1.0) > 1.0 > laws.logistic_regression(10.0, 1.0, 1.0, function=2.5)
     for reach in (10.0, 30.0):  # grows like the intercept
         assert reach - 5 < laws.logistic_regression_intercept(1.0, 1.0, 1.0, reach=reach) < reach
     assert laws.logistic_regression_intercept(1.0, 1.0, 0.1, reach=30.0) < 0.1  # regularisation is added
@@ -375,3 +377,21 @@ def test_the_library_has_the_laws_that_are_stated() -> None:
     sampler = mechanisms.Bingham(epsilon=5.0, random_state=1)
     drawn = np.array([sampler.randomise(np.diag([10.0, 9.0, 0.0, 0.0])) for _ in range(2000)])
     assert (drawn[:, 0] ** 2 > drawn[:, 1] ** 2).mean() == pytest.approx(0.946, abs=0.03)
+
+
+@installed
+def test_every_model_tool_and_mechanism_has_a_row() -> None:
+    subjects = {row["subject"] for row in RESULTS.values() if row["library"] == "diffprivlib"}
+    for module, prefix in (("models", ""), ("tools", "tools."), ("mechanisms", "mechanisms.")):
+        names = {
+            name
+            for name, one in vars(import_module(f"diffprivlib.{module}")).items()
+            if inspect.isroutine(one) or inspect.isclass(one)
+        }
+        public = {name for name in names if not name.startswith("_")} - {
+            "DPMachine",
+            "DPMechanism",
+            "TruncationAndFoldingMixin",
+        }
+        assert {prefix + name for name in public} <= subjects
+        assert len(public) >= 8
