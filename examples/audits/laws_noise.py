@@ -8,7 +8,7 @@ q(S), both in one direction, p against q.  What is idealised: noise of the conti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -410,3 +410,8 @@ def by_quadrature(p: Callable[[Array], Array], q: Callable[[Array], Array], edge
     """∫(p − e^ε q)₊, by the trapezoidal rule: for densities in one dimension."""
     excess = np.maximum(0.0, p(edges) - math.exp(epsilon) * q(edges))
     return float((np.diff(edges) * (excess[1:] + excess[:-1]) / 2).sum())
+
+
+def worst(pairs: Iterator[tuple[float, float]]) -> float:
+    """The largest quotient, exact over stated; nothing is said where the exact value is 0."""
+    return max(true / said if said > 0 else math.inf for true, said in pairs if true > 0)

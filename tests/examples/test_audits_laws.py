@@ -137,7 +137,7 @@ def test_mixtures_of_gaussians() -> None:
 
 def test_the_best_of_runs_has_the_law_of_a_largest_value() -> None:
     """G' of the number of runs integrates to P(at least one)."""
-    accounting = import_module("cases_accounting")
+    accounting = import_module("laws_accounting")
     for shape, mean in product((1.0, 0.0, math.inf), (2.0, 20.0)):
         total = quad(lambda z, s=shape, m=mean: float(accounting.slope(s, m, np.array(z))), 0, 1, limit=200)[0]
         assert total == pytest.approx(1 - math.exp(-mean) if math.isinf(shape) else 1.0, rel=1e-6)
@@ -146,7 +146,7 @@ def test_the_best_of_runs_has_the_law_of_a_largest_value() -> None:
 
 def test_truncated_samples_and_sums_that_saturate() -> None:
     """At most so many are kept; of two low and two high numbers in random order the sum is one of a few."""
-    accounting, opendp = import_module("cases_accounting"), import_module("cases_opendp")
+    accounting, opendp = import_module("laws_accounting"), import_module("laws_opendp")
     law = accounting.truncated_law(0.5, 1, 1, 1.0)
     assert law == {0: 0.25, -1.0: 0.375, 1.0: 0.375}
     found = opendp.saturating_sums()
@@ -262,7 +262,7 @@ def test_choices_of_diffprivlib() -> None:
 @needs("opendp")
 def test_noise_of_opendp() -> None:
     """Integers; floats on a coarse grid, with a value that is rounded; integers inside of bounds; canonical noise."""
-    laws, opendp = import_module("laws_noise"), import_module("cases_opendp")
+    laws, opendp = import_module("laws_noise"), import_module("laws_opendp")
     laplace = opendp.noise("make_laplace", int, scale=2.0)()
     agree_with_masses([laplace(3) for _ in range(RUNS)], -90, laws.geometric(3, 0.5, -90, 90))
     coarse = opendp.noise("make_laplace", float, scale=2.0, k=1)()
@@ -284,7 +284,7 @@ def test_noise_of_opendp() -> None:
 @pytest.mark.parametrize("concentrated", [False, True])
 @pytest.mark.parametrize("negate", [False, True])
 def test_choices_of_opendp(concentrated: bool, negate: bool) -> None:
-    laws, opendp = import_module("laws_noise"), import_module("cases_opendp")
+    laws, opendp = import_module("laws_noise"), import_module("laws_opendp")
     law = laws.softmax if concentrated else laws.flip_choice
     scores, sign = [1, -1, 0], -1 if negate else 1
     scaled = [sign * s / 1.5 for s in scores]
@@ -298,8 +298,8 @@ def test_choices_of_opendp(concentrated: bool, negate: bool) -> None:
 @needs("opendp")
 @pytest.mark.parametrize("alpha", [0.25, 0.9])
 def test_quantiles_of_opendp(alpha: float) -> None:
-    laws, opendp = import_module("laws_noise"), import_module("cases_opendp")
-    dp, data = opendp._library(), [-1.0, 0.25, 0.25, 0.5, 0.75, 2.0]
+    laws, opendp = import_module("laws_noise"), import_module("laws_opendp")
+    dp, data = opendp.prelude(), [-1.0, 0.25, 0.25, 0.5, 0.75, 2.0]
     for size, (measure, law) in product(
         (None, 6), ((dp.max_divergence(), laws.flip_choice), (dp.zero_concentrated_divergence(), laws.softmax))
     ):
@@ -312,7 +312,7 @@ def test_quantiles_of_opendp(alpha: float) -> None:
 
 def tries(stop: float) -> int:
     """How often a candidate is asked for whose score is never enough."""
-    dp, calls = import_module("cases_opendp")._library(), []
+    dp, calls = import_module("laws_opendp").prelude(), []
     scored = dp.m.make_user_measurement(
         dp.atom_domain(T=float, nan=False),
         dp.absolute_distance(T=float),
@@ -327,11 +327,11 @@ def tries(stop: float) -> int:
 
 @needs("opendp")
 def test_answers_thresholds_and_candidates_of_opendp() -> None:
-    opendp = import_module("cases_opendp")
-    dp = opendp._library()
+    opendp = import_module("laws_opendp")
+    dp = opendp.prelude()
     answer = dp.m.make_randomized_response([0, 1, 2], prob=0.7)
     agree_with_masses([answer(1) for _ in range(RUNS)], 0, [0.15, 0.7, 0.15])
-    bits = opendp.noisy_bits()
+    bits = import_module("cases_opendp").noisy_bits()
     agree_with_masses([bits(b"\x01")[0] & 1 for _ in range(RUNS)], 0, [0.25, 0.75])
     for name in ("make_laplace_threshold", "make_gaussian_threshold"):
         made, chance = opendp.threshold_measure(name, int, 1.0, 2), opendp.released(name, 1.0, 2)
@@ -339,7 +339,7 @@ def test_answers_thresholds_and_candidates_of_opendp() -> None:
     agree_with_masses(
         [tries(0.5) for _ in range(RUNS)], 1, opendp.going_on(0.5) ** np.arange(60) * (1 - opendp.going_on(0.5))
     )
-    picked = opendp.selecting()  # scores with Laplace noise of scale 2, threshold 1/2, stop 0.1
+    picked = import_module("cases_opendp").selecting()  # scores with Laplace noise of scale 2, threshold 1/2, stop 0.1
     rate = math.exp(-0.25) / 2
     chance = rate / (1 - opendp.going_on(0.1) * (1 - rate))
     agree_with_masses([picked(0.0) is not None for _ in range(RUNS)], 0, [1 - chance, chance])
@@ -351,14 +351,14 @@ def test_answers_thresholds_and_candidates_of_opendp() -> None:
 @needs("dp_accounting")
 def test_events_that_are_composed_are_not_counted_only_where_they_should() -> None:
     """The rows that are violated, and one beside each that is not."""
-    accounting = import_module("cases_accounting")
+    accounting = import_module("laws_accounting")
     exact, said = accounting.responses_counted("PLD", 5)
     assert said < 1.01 < 4.9 < exact
     exact, said = accounting.responses_counted("RDP", 5)
     assert exact <= said
     exact, said = accounting.without_replacement(0.9, 2.0, 1e-5)
     assert said < 2.3 < 3.5 < exact
-    assert accounting.worst(accounting.our_rho()) <= 1
-    assert accounting.worst(accounting.our_scales()) <= 1 + 1e-9
-    assert accounting.worst(iter([(1.0, 2.0), (0.0, 0.0)])) == 0.5
-    assert accounting.worst(iter([(1.0, 0.0)])) == math.inf
+    assert import_module("laws_noise").worst(accounting.our_rho()) <= 1
+    assert import_module("laws_noise").worst(accounting.our_scales()) <= 1 + 1e-9
+    assert import_module("laws_noise").worst(iter([(1.0, 2.0), (0.0, 0.0)])) == 0.5
+    assert import_module("laws_noise").worst(iter([(1.0, 0.0)])) == math.inf
