@@ -1,7 +1,7 @@
 """Auditing auditors: how often lower bounds of privacy parameters exceed the truth, ours and other packages'.
 
     python benchmarks/auditors.py --table                 print what is kept in benchmarks/auditors.jsonl, run nothing
-    python benchmarks/auditors.py --runs 500 --jobs 2     (needs `pip install jax-privacy privacy-estimates`)
+    python benchmarks/auditors.py --runs 1000 --jobs 2    (needs `pip install jax-privacy privacy-estimates`)
 
 Every estimator gets the outputs of mechanisms whose privacy is known exactly, identical laws included, and states a bound at 95 %
 confidence, which may be above the truth in one run of twenty.  The table has the rate with one-sided 99 % limits; `too often` where
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,18 @@ ESTIMATORS: dict[str, tuple[str, Estimator]] = {
 }
 
 
+def version_of(name: str) -> str:
+    """Of the package that the estimator is from."""
+    package = name.partition(",")[0].replace("ours", "tailproof")
+    return f"{package} {version(package)}"
+
+
 def chunk(name: str, mechanism: str, number: int, per_side: int) -> dict[str, Any]:
     known = next(one for one in KNOWN if one.name == mechanism)
     runs = range(number * CHUNK, (number + 1) * CHUNK)
     bounds = bounds_of(ESTIMATORS[name][1], known, runs=runs, per_side=per_side, confidence=CONFIDENCE, seed=0)
-    return {"estimator": name, "mechanism": mechanism, "chunk": number, "per_side": per_side, "bounds": bounds}
+    about = {"estimator": name, "version": version_of(name), "mechanism": mechanism, "chunk": number, "per_side": per_side}
+    return {**about, "bounds": bounds}
 
 
 def pairs() -> list[tuple[str, Known]]:
@@ -85,10 +93,14 @@ def rows_of(lines: list[dict[str, Any]], per_side: int) -> list[list[str]]:
     return rows
 
 
+def versions(lines: list[dict[str, Any]]) -> str:
+    return ", ".join(sorted({line["version"] for line in lines}))
+
+
 def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=500, help="of every estimator on every mechanism, in hundreds")
+    parser.add_argument("--runs", type=int, default=1000, help="of every estimator on every mechanism, in hundreds")
     parser.add_argument("--per-side", type=int, default=1000, help="outputs of either side in a run")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--lines", type=Path, default=Path("benchmarks/auditors.jsonl"), help="read first, and written")
@@ -96,7 +108,7 @@ def main() -> None:
     arguments = parser.parse_args()
     runs = 0 if arguments.table else arguments.runs
     lines = study(runs, arguments.per_side, arguments.jobs, arguments.lines) if runs else kept(arguments.lines)
-    print(table(rows_of(lines, arguments.per_side), HEADER))
+    print(table(rows_of(lines, arguments.per_side), HEADER), f"\nVersions: {versions(lines)}", sep="\n")
 
 
 if __name__ == "__main__":

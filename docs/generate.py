@@ -147,8 +147,10 @@ def zoo() -> str:
 
 def auditors() -> str:
     study = benchmark("auditors")
-    rows = study.rows_of(study.kept(ROOT / "benchmarks" / "auditors.jsonl"), 1000)
-    return WIDE + AUDITORS_HEAD + "\n" + markdown(study.HEADER, rows)
+    lines = study.kept(ROOT / "benchmarks" / "auditors.jsonl")
+    return (
+        f"{WIDE}{AUDITORS_HEAD}\n{markdown(study.HEADER, study.rows_of(lines, 1000))}\nVersions: {study.versions(lines)}.\n"
+    )
 
 
 # --- the command line -------------------------------------------------------------------------------------------------------

@@ -153,7 +153,9 @@ def kept_studies_are_shown(folder: Path) -> None:
     assert counts in text
     lines = (ROOT / "benchmarks" / "auditors.jsonl").read_text(encoding="utf-8").splitlines()
     text = (folder / "auditors.html").read_text(encoding="utf-8")
-    assert all(f"<td>{json.loads(line)['estimator']}</td>" in text for line in lines)
+    for line in map(json.loads, lines):
+        assert f"<td>{line['estimator']}</td>" in text
+        assert line["version"] in text
 
 
 def nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) -> None:
