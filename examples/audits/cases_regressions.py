@@ -53,8 +53,8 @@ def fit_line(bounds: tuple[float, float]) -> Run:
 def linear_with_intercept() -> list[Case]:
     found = []
     for bounds, epsilon in product(((-1, 1), (-1, 0), (0, 1), (0.5, 1), (0, 100)), EPSILONS):
-        cut_off = exactly(lambda b=bounds, e=epsilon: laws.linear_regression_intercept(*b, e))
-        twice = exactly(lambda b=bounds, e=epsilon: laws.linear_regression_budget(*b, e))
+        cut_off = exactly(lambda b=bounds, e=epsilon: laws.linear_regression_intercept(*b, e, cut=b[0]))
+        twice = exactly(lambda b=bounds, e=epsilon: laws.linear_regression_intercept(*b, e, cut=b[1]))
         found += [
             case_of(
                 "LinearRegression",

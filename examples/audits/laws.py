@@ -29,11 +29,16 @@ def ratio_log_density(t: Array, first: float, second: float, scale_1: float, sca
     return np.asarray(logsumexp(logs, axis=1) - math.log(4 * scale_1 * scale_2))
 
 
+def scale_of_squares(bounds: tuple[float, float], share: float) -> float:
+    """Of the noise of Σx², as in the source: the lower bound, twice, where the larger of both is meant."""
+    return max(abs(bounds[0]), abs(bounds[0])) ** 2 / share
+
+
 def linear_regression(lower: float, upper: float, epsilon: float) -> float:
     """bounds_X = (lower, upper), bounds_y = (−1, 1); one record beside another is replaced, both at corners of the bounds."""
     share = epsilon / 3  # of Σy², Σxy, Σx²
     largest = max(abs(lower), abs(upper))
-    scale_1, scale_2 = 2 * largest / share, lower**2 / share  # as in the source: the lower bound, twice
+    scale_1, scale_2 = 2 * largest / share, scale_of_squares((lower, upper), share)
     ends = sorted({lower, upper, min(max(0.0, lower), upper)})
     if scale_2 == 0:
         return math.inf  # the scale of the coefficient, scale_1 / Σx², is without noise
@@ -47,24 +52,20 @@ def linear_regression(lower: float, upper: float, epsilon: float) -> float:
     return max(float(np.abs(law - laws[other, x, y]).max()) for (other, _, _), law in laws.items() for x, y in records)
 
 
-def linear_regression_intercept(lower: float, upper: float, epsilon: float) -> float:
-    """The same with an intercept, which begins with a noisy mean m of x that is cut off at the bounds.  Where that is the lower one
-    (with positive probability on all data) the bounds of x − m are (0, upper − lower), and Σ(x − m)² has no noise."""
-    cut_off = lower
-    noise = (lower - cut_off) ** 2 / (epsilon / 6)
-    return math.inf if noise == 0 and upper > lower else math.nan
-
-
-def linear_regression_budget(lower: float, upper: float, epsilon: float) -> float:
-    """One feature, with intercept: the means of x and of y spend ε/2 each, though ε/2 is kept for both, and ε/2 is left for the
-    rest.  Records (upper, 1), of which one becomes (lower, −1), bounds_y = (−1, 1).  Where both means are cut off at their upper
-    bounds, which the intercept tells (1 − upper·coefficient), the loss is that of both means and of the coefficient's law."""
-    width = upper - lower
-    share = epsilon / 6
-    scale_1, scale_2 = 2 * width / share, width**2 / share  # the lower bound's square is right here
-    t = -np.geomspace(1e-4, 1e7, 200)
-    laws = [ratio_log_density(t, first, second, scale_1, scale_2) for first, second in ((0.0, 0.0), (2 * width, width**2))]
-    return 2 * (epsilon / 2) + float((laws[0] - laws[1]).max())
+def linear_regression_intercept(lower: float, upper: float, epsilon: float, *, cut: float) -> float:
+    """The same with an intercept, which begins with noisy means m of x and r of y, cut off at the bounds; they spend ε/2 each,
+    though ε/2 is kept for both, and ε/2 is left for the rest.  Records (cut, 1), of which one becomes (the other bound, −1).
+    Where both means are cut off at these records, which the intercept tells (1 − cut·coefficient), the loss is that of both means
+    and of the coefficient's law.  Where m is the lower bound those of x − m are (0, upper − lower), and Σ(x − m)² has no noise."""
+    share, shift = epsilon / 6, lower + upper - 2 * cut  # of the record that is replaced, from m
+    scale_1, scale_2 = 2 * abs(shift) / share, scale_of_squares((lower - cut, upper - cut), share)
+    if scale_2 == 0:
+        return math.inf
+    t = np.concatenate([-np.geomspace(1e-4, 1e7, 200), np.geomspace(1e-4, 1e7, 200)])
+    here, there = (
+        ratio_log_density(t, first, second, scale_1, scale_2) for first, second in ((0.0, 0.0), (-2 * shift, shift**2))
+    )
+    return 2 * (epsilon / 2) + float((here - there).max())
 
 
 # --- LogisticRegression ---------------------------------------------------------------------------------------------------------

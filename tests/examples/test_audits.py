@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from scipy.special import expit
 from scipy.stats import laplace
 
 from refimpl.claims import ApproxDP, PureDP
@@ -193,7 +194,7 @@ def test_losses_of_regressions() -> None:
     assert laws.logistic_regression_intercept(1.0, 1.0, 0.1, reach=30.0) < 0.1  # regularisation is added
 
 
-def test_losses_of_intercepts() -> None:
+def test_losses_of_intercepts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The chance that both means are cut off and the coefficient is below −t, by quadrature over Q alone: 7/6 of ε for t = 0, and
     4/3 in the limit, which is the largest loss."""
     laws = import_module("laws")
@@ -215,8 +216,11 @@ def test_losses_of_intercepts() -> None:
 
     assert loss(0.0) == pytest.approx(7 / 6 * epsilon, rel=1e-4)
     assert loss(1e4) == pytest.approx(4 / 3 * epsilon, rel=1e-3)
-    assert laws.linear_regression_budget(-0.25, 0.25, epsilon) == pytest.approx(4 / 3 * epsilon, rel=1e-4)
-    assert laws.linear_regression_intercept(-1.0, 1.0, 0.1) == math.inf
+    assert laws.linear_regression_intercept(-0.25, 0.25, epsilon, cut=0.25) == pytest.approx(4 / 3 * epsilon, rel=1e-4)
+    assert laws.linear_regression_intercept(-1.0, 1.0, 0.1, cut=-1.0) == math.inf
+    monkeypatch.setattr(laws, "scale_of_squares", lambda bounds, share: max(map(abs, bounds)) ** 2 / share)  # as it is meant
+    assert laws.linear_regression_intercept(-1.0, 1.0, 0.1, cut=-1.0) == pytest.approx(4 / 30, rel=1e-4)
+    assert laws.linear_regression(0.0, 1.0, 1.0) <= 2 / 3 + 1e-5
 
 
 def test_losses_of_several_classes() -> None:
@@ -341,10 +345,11 @@ RUNS = {
     "diffprivlib_logistic_regression_intercept.py": 0,
     "diffprivlib_random_forest.py": 1500,
     "diffprivlib_gaussian_nb.py": 3500,
-    "diffprivlib_bingham.py": 100,
+    "diffprivlib_bingham.py": 300,
     "diffprivlib_classes.py": 40,
+    "diffprivlib_kmeans_empty.py": 1000,
     "diffprivlib_kmeans_shares.py": 500,
-    "diffprivlib_mean_and_histogram.py": 10,
+    "diffprivlib_mean_and_histogram.py": 40000,
     "diffprivlib_exponential_categorical.py": 3000,
     "opendp_b_ary_tree.py": 2000,
     "opendp_resize.py": 10000,
@@ -355,7 +360,7 @@ RUNS = {
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_scripts_reproduce_the_violations(script: str) -> None:
     """Their events have probabilities so different that these runs miss with probability below 1e-6; where that takes minutes, the
-    exact part alone is looked at."""
+    exact part alone is looked at, and tests below compare its law with the library's."""
     if importlib.util.find_spec(library_of(script)) is None:
         pytest.skip(f"{library_of(script)} is not installed: it is in the extra `audits`")
     runs = RUNS.get(script, 500)
@@ -395,3 +400,48 @@ def test_every_model_tool_and_mechanism_has_a_row() -> None:
         }
         assert {prefix + name for name in public} <= subjects
         assert len(public) >= 8
+
+
+@installed
+def test_the_means_of_a_regression_spend_a_half_each() -> None:
+    """How often both are cut off at the upper bounds, of 3000 fits: with ε = 4 in 1/4 on the data, in exp(−4)/4 on the neighbour;
+    with shares of ε/4, as they would be if both had what is kept, in exp(−2)/4.  Limits of 6 standard deviations, 1e-8 each."""
+    regression, accountant = (
+        import_module("diffprivlib.models").LinearRegression,
+        import_module("diffprivlib.accountant").BudgetAccountant,
+    )
+    settings = {"epsilon": 4.0, "bounds_X": (-1, 0), "bounds_y": (-1, 1)}
+    for x, y, chance in (
+        (np.zeros((2, 1)), np.ones(2), 1 / 4),
+        (np.array([[0.0], [-1.0]]), np.array([1.0, -1.0]), math.exp(-4) / 4),
+    ):
+        fits = (regression(**settings, random_state=seed, accountant=accountant()).fit(x, y) for seed in range(3000))
+        count = sum(abs(one.intercept_ - 1) < 1e-12 for one in fits)
+        assert abs(count - 3000 * chance) <= 6 * math.sqrt(3000 * chance * (1 - chance))
+        assert abs(count - 3000 * math.exp(-2) / 4) > 6 * math.sqrt(3000 * math.exp(-2) / 4)
+
+
+@installed
+@pytest.mark.filterwarnings("ignore:scipy.optimize:DeprecationWarning")
+@pytest.mark.parametrize(("norm", "strength"), [(100.0, 0.01), (10.0, 1.0)])
+def test_the_coefficient_of_a_logistic_regression_has_the_law_that_is_stated(norm: float, strength: float) -> None:
+    """By the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart for 2000 fits, 1e-8; a bound ‖x‖²/4 of the second derivative
+    would give a law that is further away than that."""
+    laws = import_module("laws")
+    curve, accountant = (
+        import_module("diffprivlib.models").LogisticRegression,
+        import_module("diffprivlib.accountant").BudgetAccountant,
+    )
+    settings = {"epsilon": 1.0, "data_norm": norm, "C": strength, "fit_intercept": False, "tol": 1e-10, "max_iter": 1000}
+    x, y = np.array([[0.0], [norm]]), np.array([0, 1])
+    fits = [curve(**settings, random_state=seed, accountant=accountant()).fit(x, y).coef_[0, 0] for seed in range(2000)]
+
+    def distance(function: float) -> float:
+        """The noise that makes w the minimiser grows with w: its distribution function is that of the coefficient."""
+        scale, added = laws.noise_of_vector(norm, strength, 1.0, function=function)
+        w = np.sort(fits)
+        below = laplace(scale=scale).cdf((1 / strength + added) * w + norm * (expit(norm * w) - 1))
+        return float(np.abs(np.arange(1, 2001) / 2000 - below).max())
+
+    slack = math.sqrt(math.log(2e8) / 4000)
+    assert distance(0.25) <= slack < distance(norm / 4)
