@@ -5,8 +5,8 @@ Data: one number, 0.  Either it is replaced by 1, or 1 is added to it.
 Cause: the noise of a mean is for a replaced record and its scale depends on how many there are; that of a histogram is for an added
 record, and a replaced one changes two bins.  No notion of neighbours saves both.
 Measured: how often, replaced: the bins are ≥ 1 and ≤ 0 and the mean is 0, exactly exp(3ε) times as often (both bins tell ε, and a
-mean that is cut off at a bound ε); added: the second bin is ≥ 1 and the mean within 0.2 of ½ (a bin tells ε; the mean of 0 has density
-ε·exp(−ε/2)/2 at ½, that of 0 and 1 has ε, so that at ½ it is log 2 + ε/2 more).
+mean that is cut off at a bound ε); added: the second bin is ≥ 1 and the mean within 0.2 of ½ (a bin tells ε; the mean of 0 has
+density ε·exp(−ε/2)/2 at ½, that of 0 and 1 has ε, so that at ½ it is log 2 + ε/2 more).
 Usage: python diffprivlib_mean_and_histogram.py [runs of each side]
 """
 
