@@ -23,6 +23,22 @@ class InputError(ValueError):
     """The caller's argument is not allowed; the message says which, what it was and what is allowed."""
 
 
+class MissingError(InputError):
+    """A public number that is needed was not given; `name` says which."""
+
+    def __init__(self, name: str, needed_for: str) -> None:
+        super().__init__(f"{name}: is needed for {needed_for}")
+        self.name = name
+
+
+class RangeError(InputError):
+    """A public number lies outside of what is allowed; `name` says which."""
+
+    def __init__(self, name: str, value: Any, allowed: str) -> None:
+        super().__init__(f"{name} = {value!r}: {allowed}")
+        self.name, self.value, self.allowed = name, value, allowed
+
+
 def real(name: str, value: Any) -> float:
     """A finite real number: of Python, numpy, `decimal` or `fractions`, or an array that holds one."""
     if type(value) is float and math.isfinite(value):  # the usual case, and by far the cheapest

@@ -449,6 +449,7 @@ class Condition:
     says: str
     needed: float
     given: float
+    erratum: str = ""  # what is known where it does not hold
 
     @property
     def holds(self) -> bool:
@@ -485,7 +486,10 @@ def _shuffled_records(subject: Subject, part: Any = None) -> list[Condition]:
         Condition("records: 16 log(4/δ̂)e^ε₀", 16 * math.log(8 / claim.delta) * math.exp(local.epsilon), n),
         Condition("a randomiser acts on one record", size, 1),
         Condition(
-            "a randomiser's δ(ε₀) is at most δ₀ (else P0.Alg6.variance)", gaussian_delta(shift, local.epsilon), local.delta
+            "a randomiser's δ(ε₀) is at most δ₀ (else P0.Alg6.variance)",
+            gaussian_delta(shift, local.epsilon),
+            local.delta,
+            "P0.Alg6.variance",
         ),
         Condition("the theorem's ε", shuffling.shuffled_epsilon(local.epsilon, n=n, slack=claim.delta / 2), claim.epsilon),
     ]
@@ -526,7 +530,10 @@ def _shuffled_groups(subject: Subject) -> list[Condition]:
         Condition("ε is at most 8e²√(ln(4/δ)/k)", epsilon, 8 * math.e**2 * math.sqrt(math.log(4 / delta) / k)),
         Condition("e^ε₀ is at most k/(16 ln(4/δ))", math.exp(local), k / (16 * math.log(4 / delta))),
         Condition(
-            "private for any two inputs (P2.Thm6.randomiser): records of a group", math.ceil(subject.setting.n / k), 1
+            "private for any two inputs (P2.Thm6.randomiser): records of a group",
+            math.ceil(subject.setting.n / k),
+            1,
+            "P2.Thm6.randomiser",
         ),
     ]
 

@@ -134,14 +134,22 @@ def _finding(
 def refutation_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
     """The shipped counterexample to a published claim: a violation is what its erratum says, and none is a failure."""
     erratum, violated = subject.setting.refuted, False
+    assert erratum is not None
     sampled = _composition(subject, seed, effort) if isinstance(subject.checked_claim, ApproxDP) else iter(())
     for finding in chain(_pair_findings(subject, seed), sampled):
         expected = finding.status == "violated"
         violated = violated or expected
-        yield replace(finding, expected=expected, detail=f"{finding.detail}; {erratum}" if expected else finding.detail)
+        yield (
+            replace(finding, expected=True, detail=f"{finding.detail}; {erratum}", errata=(erratum,))
+            if expected
+            else finding
+        )
     if not violated:
         detail = f"{erratum}: the shipped counterexample no longer refutes the published claim"
-        yield Finding(subject.algorithm, "refutation", "violated", seed=seed, detail=detail, setting=str(subject.setting))
+        setting = str(subject.setting)
+        yield Finding(
+            subject.algorithm, "refutation", "violated", seed=seed, detail=detail, setting=setting, errata=(erratum,)
+        )
 
 
 def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
@@ -153,7 +161,12 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
     searches = effort.share(share)
     attained = search_sensitivity(subject, seed=seed, restarts=searches.restarts, steps=searches.steps, starts=share)
     searched = _finding(subject, "sensitivity", attained.measurement, seed, pair=attained.pair)
-    yield replace(searched, check="sensitivity search", detail=f"{searched.detail}; best of {attained.tried} pairs tried")
+    yield replace(
+        searched,
+        check="sensitivity search",
+        detail=f"{searched.detail}; best of {attained.tried} pairs tried",
+        tried=attained.tried,
+    )
     yield from amplification_findings(subject, seed)
 
 
@@ -171,7 +184,10 @@ def amplification_findings(subject: Subject, seed: int) -> Iterator[Finding]:
         detail = ("not met: " if failed else "all met: ") + "; ".join(map(str, failed or asked))
         if not subject.amplified:
             detail = f"not needed, as {subject.conditional} given the order implies {subject.claim}; {detail}"
-        yield Finding(subject.algorithm, "amplification conditions", status, seed=seed, detail=detail, setting=setting)
+        named = tuple(condition.erratum for condition in failed if condition.erratum) if status == "inconclusive" else ()
+        yield Finding(
+            subject.algorithm, "amplification conditions", status, seed=seed, detail=detail, setting=setting, errata=named
+        )
     try:
         measured = amplification.check_amplified(subject, seed)
     except NoExactFormula as error:
@@ -192,7 +208,9 @@ def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
             f"P0.Alg6.variance: the box's noise, n = T = 7970, {claim}: all noisy gradients together have log δ(ε) ≥ {lower:.1f}; "
             "that says nothing about the output"
         )
-        yield Finding(identifier, "amplified claim, tiny δ", "inconclusive", seed=seed, detail=detail)
+        yield Finding(
+            identifier, "amplified claim, tiny δ", "inconclusive", seed=seed, detail=detail, errata=("P0.Alg6.variance",)
+        )
 
 
 def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
@@ -306,15 +324,15 @@ def _mutant_findings(
     """Setting by setting, those apart at which the published algorithm is refuted itself."""
     if candidate.kind == "amplification":
         for subject in amplification.trial_subjects(candidate.algorithm, implementation.mechanism, candidate.name):
-            yield list(amplification_findings(subject, task_seed(seed, candidate.algorithm, candidate.name)))
+            yield list(amplification_findings(subject, task_seed(seed, candidate.algorithm, candidate.seed_key)))
         return
     for index, setting in enumerate(implementation.settings):
         if setting.refuted is not None:
             continue
         subject = subject_of(candidate.algorithm, index, implementation=implementation, mutant=candidate.name)
-        key = task_seed(seed, candidate.algorithm, candidate.name, index)
+        key = task_seed(seed, candidate.algorithm, candidate.seed_key, index)
         if candidate.kind == "utility":
-            yield [utility_finding(subject, task_seed(seed, candidate.algorithm, candidate.name), effort)]
+            yield [utility_finding(subject, task_seed(seed, candidate.algorithm, candidate.seed_key), effort)]
             return
         if candidate.kind == "calibration":
             yield [calibration_finding(subject, key)]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from refimpl.approx_dp.presets import THEORY, Facts, Kind, preset
 from refimpl.domains import Domain
-from refimpl.validation import InputError
+from refimpl.validation import InputError, MissingError, RangeError
 from verification.report import table
 
 Numbers: TypeAlias = dict[str, Any]
@@ -46,11 +46,10 @@ def parameters_of(
         raise InputError(f"preset = 'theory': no theorem chooses the parameters of {identifier}; must be 'tuned'")
     try:
         chosen = preset(identifier, facts, kind)
-    except InputError as error:
-        name, missing, _ = str(error).partition(": is needed")
-        if missing:
-            raise InputError(f"--{flag_of(name)} is missing: the {kind} preset of {identifier} needs it") from None
-        raise InputError(str(error).replace(f"{moments}_order", "moment_order")) from None
+    except MissingError as error:
+        raise InputError(f"--{flag_of(error.name)} is missing: the {kind} preset of {identifier} needs it") from None
+    except RangeError as error:
+        raise RangeError(flag_of(error.name).replace("-", "_"), error.value, error.allowed) from None
     if (work := _work(chosen, records)) > MOST_WORK:
         raise InputError(
             f"preset = {kind!r}: {identifier} would take {work:.2g} gradients of single records here; at most {MOST_WORK:.0e} "

@@ -7,14 +7,9 @@ audited.  A violation among them is a finding about that library; it never makes
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from importlib import resources
 from typing import Any
-
-from refimpl.claims import parse_claim
-from refimpl.validation import InputError
-from verification.auditing import limits
 
 Json = dict[str, Any]
 
@@ -24,25 +19,18 @@ COMMAND = f"python {AUDITS}/run.py"
 
 
 def kept() -> Json:
-    """`versions`, and `results` in the order of the file; an infinite `found` is "inf", as everywhere in report.json."""
+    """`versions`, and `results` in the order of the file; an infinite `found` is "inf", as everywhere in report.json.
+
+    `claimed` is the number that `found` may not exceed: a calculator's answer, or the claim's parameter; None where neither is
+    known.
+    """
     text = resources.files("verification").joinpath("libraries.json").read_text(encoding="utf-8")
     found: Json = json.loads(text)
     return {"versions": found["versions"], "results": [_row(row) for row in found["results"].values()]}
 
 
 def _row(row: Json) -> Json:
-    return row | {"found": "inf" if row["found"] == "infinite" else row["found"], "claimed": claimed(row)}
-
-
-def claimed(row: Json) -> float | None:
-    """The number that `found` may not exceed: a calculator's answer, or the claim's parameter; None where neither is known."""
-    answer = re.search(r"against (\S+)", row["how"])
-    if answer is not None:
-        return float(answer[1])
-    try:
-        return limits.parameter(parse_claim(row["claim"]))
-    except InputError:
-        return None
+    return row | {"found": "inf" if row["found"] == "infinite" else row["found"]}
 
 
 def summary(libraries: Json) -> str:

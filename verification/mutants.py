@@ -30,6 +30,12 @@ class Mutant:
     kind: MutantClass
     edits: tuple[tuple[str, str], ...]  # (old, new): each old text stands exactly once in the module
     module: str | None = None  # the module that is edited, if it is not the algorithm's own
+    first_name: str = ""  # the name that it was published under, where it has another one today
+
+    @property
+    def seed_key(self) -> str:
+        """Seeds and bug classes go by it, and it never changes: a new wording of the name moves no number."""
+        return self.first_name or self.name
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ _OVERLAPPING = ("range(end - size, end)", "range(size)")
 
 def _below(identifier: str, kind: MutantClass, module: str, mutants: Iterable[Mutant]) -> Iterator[Mutant]:
     """The mutants of an estimator as mutants of an algorithm that rests on it."""
-    return (Mutant(identifier, mutant.name, kind, mutant.edits, module) for mutant in mutants if mutant.kind == kind)
+    return (replace(mutant, algorithm=identifier, module=module) for mutant in mutants if mutant.kind == kind)
 
 
 def _perturbed(

@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from bounds.errata import errata
 from bounds.explicit import EXPLICIT
 from bounds.papers import p1, p2, p3
 from bounds.statements import Statement
@@ -163,7 +161,7 @@ def _judged(
     worst = min(violated, key=lambda f: (SHARPEST.index(f["check"]), -_ratio(f)), default=None)
     honest = [f for f in about if f["status"] != "violated"]
     unsettled = [f for f in about if f["status"] in ("violated", "inconclusive")]
-    named = {word for f in unsettled for word in re.findall(r"P\d\.[\w.()]+\w", f["detail"]) if word in _errata()}
+    named = {entry for f in unsettled for entry in f["errata"]}
     named |= set(known) | ({formula["erratum"]} if fails and formula and formula["erratum"] else set())
     return PublishedClaim(
         id=identifier,
@@ -176,7 +174,7 @@ def _judged(
         moved=max((_ratio(f) for f in violated if f["check"].startswith("sensitivity")), default=None),
         errata=tuple(sorted(named)),
         tested=tuple(_tested(rows, about)),
-        pairs=sum(int(n) for f in about for n in re.findall(r"best of (\d+) pairs tried", f["detail"])),
+        pairs=sum(f["tried"] for f in about),
         sensitivity=max((_ratio(f) for f in honest if f["check"].startswith("sensitivity")), default=None),
         transcript=_worst(honest, "transcript", "composition"),
         output=_worst(honest, "final iterate"),
@@ -184,11 +182,6 @@ def _judged(
         formula=formula,
         open=tuple(dict.fromkeys(f"{f['check']}: {f['detail']}" for f in unsettled if f["status"] == "inconclusive")),
     )
-
-
-@cache
-def _errata() -> frozenset[str]:
-    return frozenset(entry.id for entry in errata())
 
 
 def _ratio(finding: dict[str, Any]) -> float:

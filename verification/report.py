@@ -15,6 +15,7 @@ class Finding:
 
     `measured` ≤ `bound` is what the check asks for.  `confidence` is 1 for exact checks, else the probability with which
     a true claim is not called violated.  `expected` marks the findings on published claims that are known to fail.
+    `detail` is for people: no code reads it.
     """
 
     algorithm: str
@@ -28,9 +29,9 @@ class Finding:
     detail: str = ""
     setting: str = ""
     witness: dict[str, Any] | None = None
-    losses: dict[str, Any] | None = (
-        None  # how privacy losses are distributed on the pair of a transcript's check, for the report
-    )
+    losses: dict[str, Any] | None = None  # how they are distributed on the pair of a transcript's check, for the report
+    tried: int = 0  # pairs that a search tried
+    errata: tuple[str, ...] = ()  # ids of those that a violated or inconclusive check is about
 
     @property
     def unexpected_violation(self) -> bool:

@@ -34,6 +34,7 @@ class Outcome:
     confidence: float
     samples: int
     how: str
+    claimed: float | None = None  # a calculator's answer; else the claim's parameter is what `found` may not exceed
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,6 @@ def at_most(exact: Callable[[], float], said: Callable[[], float]) -> Test:
     def test(case: Case) -> Outcome:
         found, upper = exact(), said()
         above = found > upper * (1 + PRINTED)
-        return Outcome(case.exceeded if above else "consistent", found, 1.0, 0, f"exact, against {upper:.8g}")
+        return Outcome(case.exceeded if above else "consistent", found, 1.0, 0, f"exact, against {upper:.8g}", upper)
 
     return test

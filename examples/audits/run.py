@@ -31,6 +31,10 @@ import cases_tools
 from harness import Case
 from tqdm import tqdm
 
+from refimpl.claims import parse_claim
+from refimpl.validation import InputError
+from verification.auditing import limits
+
 FOLDER = Path(__file__).resolve().parent
 KEPT = FOLDER.parent.parent / "verification" / "libraries.json"
 LIBRARIES = ("diffprivlib", "opendp", "dp-accounting", "scikit-learn", "numpy", "scipy")
@@ -78,7 +82,16 @@ def result_of(case: Case) -> Result:
         "cause": cause(case.script) if outcome.verdict == "violated" else "",
         "note": case.note,
         "seconds": round(time.perf_counter() - start, 2),
+        "claimed": parameter(case) if outcome.claimed is None else outcome.claimed,
     }
+
+
+def parameter(case: Case) -> float | None:
+    """The number that a privacy loss may not exceed; none where something else is stated."""
+    try:
+        return limits.parameter(parse_claim(case.stated) if case.stated else case.claim)
+    except InputError:
+        return None
 
 
 def run_all(cases: list[Case], path: Path) -> dict[str, Any]:

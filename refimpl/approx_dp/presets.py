@@ -28,7 +28,7 @@ from refimpl.approx_dp import (
     trimmed_descent,
 )
 from refimpl.channel import Mechanism
-from refimpl.validation import InputError, choice
+from refimpl.validation import MissingError, RangeError, choice
 
 Kind: TypeAlias = Literal["theory", "tuned"]
 
@@ -61,7 +61,7 @@ class Facts:
     def need(self, name: str, identifier: str) -> float:
         value: float | None = getattr(self, name)
         if value is None:
-            raise InputError(f"{name}: is needed for the parameters of {identifier}")
+            raise MissingError(name, f"the parameters of {identifier}")
         return value
 
 
@@ -162,7 +162,7 @@ def _claim(facts: Facts, identifier: str) -> dict[str, float]:
 
 def _second_moment(facts: Facts, identifier: str) -> float:
     if facts.need("coordinate_order", identifier) != 2:
-        raise InputError(f"coordinate_order = {facts.coordinate_order!r}: must be 2 for {identifier}")
+        raise RangeError("coordinate_order", facts.coordinate_order, f"must be 2 for {identifier}")
     return facts.need("coordinate_moment", identifier)
 
 

@@ -182,8 +182,8 @@ _BY_NAME: dict[str, tuple[str, ...]] = {
 
 
 def bug_class(mutant: Mutant) -> str:
-    """A mutant's class goes by its name, which says what was done; `KeyError` for a name that has none."""
+    """A mutant's class goes by its seed key, which says what was done and never changes; `KeyError` for one that has none."""
     for name, members in _BY_NAME.items():
-        if mutant.name in members:
+        if mutant.seed_key in members:
             return name
     raise KeyError(f"{mutant.algorithm} {mutant.name!r}: has no bug class; give it one in verification/vectors/bugs.py")
