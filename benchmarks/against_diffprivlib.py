@@ -38,12 +38,12 @@ import sklearn
 from diffprivlib.models import LinearRegression, LogisticRegression
 from scipy.optimize import minimize
 
-from refimpl.channel import run
-from refimpl.domains import Ball
-from refimpl.losses import Loss, Squared, parse_loss
-from refimpl.pure_dp.objective import objective_perturbation
-from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
-from verification.datafile import read_table
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import Loss, Squared, parse_loss
+from tailproof.refimpl.pure_dp.objective import objective_perturbation
+from tailproof.refimpl.pure_dp.population import assumption_for, plan_for, population_localization
+from tailproof.verification.datafile import read_table
 
 EPSILONS = (0.1, 0.5, 1.0, 5.0)
 CLIPS = (1.0, 3.0, 10.0, 30.0)

@@ -22,9 +22,9 @@ from joblib import Parallel, delayed
 from other_auditors import OTHERS, ours
 from tqdm import tqdm
 
-from refimpl.claims import GDP, PureDP
-from verification.auditing.auditors import KNOWN, Estimator, Known, bounds_of, overstated
-from verification.report import table
+from tailproof.refimpl.claims import GDP, PureDP
+from tailproof.verification.auditing.auditors import KNOWN, Estimator, Known, bounds_of, overstated
+from tailproof.verification.report import table
 
 CONFIDENCE = 0.95
 CHUNK = 100

@@ -32,10 +32,10 @@ from joblib import Parallel, delayed
 from scipy.stats import beta
 from tqdm import tqdm
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from refimpl.validation import FloatArray
-from verification.auditing import Admissible, audit, zoo
-from verification.auditing.auditors import (
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing import Admissible, audit, zoo
+from tailproof.verification.auditing.auditors import (
     KNOWN,
     MU,
     Known,
@@ -49,7 +49,7 @@ from verification.auditing.auditors import (
     several_gaussian,
     several_laplace,
 )
-from verification.report import table
+from tailproof.verification.report import table
 
 Subject = Callable[[Any, np.random.Generator, int], FloatArray]
 Results = dict[str, Any]

@@ -48,8 +48,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from refimpl import approx_dp
-from refimpl.approx_dp import (
+from tailproof.refimpl import approx_dp
+from tailproof.refimpl.approx_dp import (
     accelerated,
     approximation,
     dp_sco,
@@ -65,16 +65,16 @@ from refimpl.approx_dp import (
     sparse_optimisation,
     trimmed_descent,
 )
-from refimpl.approx_dp.budget import WeakDelta
-from refimpl.approx_dp.framework import sco_framework
-from refimpl.approx_dp.mean_descent import published_parameters, tuned_parameters
-from refimpl.channel import Channel, run
-from refimpl.domains import Ball
-from refimpl.losses import Quadratic, Squared
-from refimpl.means import trimmed
-from refimpl.means.median_of_means import truncated_median_of_means
-from refimpl.problems import DataLaw, Pareto, Shifted, StudentT
-from refimpl.pure_dp.perturbation import table
+from tailproof.refimpl.approx_dp.budget import WeakDelta
+from tailproof.refimpl.approx_dp.framework import sco_framework
+from tailproof.refimpl.approx_dp.mean_descent import published_parameters, tuned_parameters
+from tailproof.refimpl.channel import Channel, run
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import Quadratic, Squared
+from tailproof.refimpl.means import trimmed
+from tailproof.refimpl.means.median_of_means import truncated_median_of_means
+from tailproof.refimpl.problems import DataLaw, Pareto, Shifted, StudentT
+from tailproof.refimpl.pure_dp.perturbation import table
 
 PRIVATE = {"epsilon": 1.0, "delta": 1e-5}
 TARGET = 3.0  # a step should cost no more passes over its gradients than this

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.means.distance_program import METHODS, MOST_RELAXED, Estimate, estimate
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.means.distance_program import METHODS, MOST_RELAXED, Estimate, estimate
+from tailproof.refimpl.validation import FloatArray, InputError
 
 POINTS = (10, 30, 40, 200, 2000)
 DIMENSIONS = (2, 5, 20)

@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.channel import run
-from refimpl.claims import UnprovedClaim
-from refimpl.means.clipped import clipped_mean
-from refimpl.means.iterative_updating import iterative_updating_mean
-from refimpl.means.median_of_means import truncated_median_of_means
-from refimpl.means.peeling import peeled_mean
-from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.means.soft_truncation import soft_truncated_mean
-from refimpl.means.trimmed import trimmed_mean
-from refimpl.means.truncated import truncated_mean
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.claims import UnprovedClaim
+from tailproof.refimpl.means.clipped import clipped_mean
+from tailproof.refimpl.means.iterative_updating import iterative_updating_mean
+from tailproof.refimpl.means.median_of_means import truncated_median_of_means
+from tailproof.refimpl.means.peeling import peeled_mean
+from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
+from tailproof.refimpl.means.soft_truncation import soft_truncated_mean
+from tailproof.refimpl.means.trimmed import trimmed_mean
+from tailproof.refimpl.means.truncated import truncated_mean
 
 PRIVATE = {"epsilon": 0.5, "delta": 1e-6}
 

@@ -23,24 +23,24 @@ import joblib
 import numpy as np
 from studies import Row, run_studies
 
-from refimpl.channel import run
-from refimpl.claims import PureDP
-from refimpl.domains import Ball, Localised
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import minimise
-from refimpl.losses import Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, Squared
-from refimpl.problems import MeanEstimation, StudentT
-from refimpl.pure_dp.ball_smoothing import roughness
-from refimpl.pure_dp.centred_risk import CentredRisk
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.exponential import exponential_mechanism
-from refimpl.pure_dp.localised_exponential import localised_exponential
-from refimpl.pure_dp.perturbation import STAGE_FAILURE, noise_radius_upper
-from refimpl.pure_dp.plan import best_clip
-from refimpl.pure_dp.population import assumption_for
-from refimpl.pure_dp.rejection import draw_below, envelope, unclipped
-from refimpl.pure_dp.single import single_output_perturbation
-from verification.second_stage import mean_with_interval, without_extension
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Ball, Localised
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.certified import minimise
+from tailproof.refimpl.losses import Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, Squared
+from tailproof.refimpl.problems import MeanEstimation, StudentT
+from tailproof.refimpl.pure_dp.ball_smoothing import roughness
+from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.exponential import exponential_mechanism
+from tailproof.refimpl.pure_dp.localised_exponential import localised_exponential
+from tailproof.refimpl.pure_dp.perturbation import STAGE_FAILURE, noise_radius_upper
+from tailproof.refimpl.pure_dp.plan import best_clip
+from tailproof.refimpl.pure_dp.population import assumption_for
+from tailproof.refimpl.pure_dp.rejection import draw_below, envelope, unclipped
+from tailproof.refimpl.pure_dp.single import single_output_perturbation
+from tailproof.verification.second_stage import mean_with_interval, without_extension
 
 SMOOTHING = 0.1
 LAW, ORDER = StudentT(2.5), 2.0

@@ -27,11 +27,11 @@ from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from refimpl.domains import Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball  # noqa: E402
-from refimpl.extension.batched import Batch, Extension, batch  # noqa: E402
-from refimpl.extension.socp import ReferenceExtension, extend  # noqa: E402
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared  # noqa: E402
-from refimpl.validation import FloatArray  # noqa: E402
+from tailproof.refimpl.domains import Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball  # noqa: E402
+from tailproof.refimpl.extension.batched import Batch, Extension, batch  # noqa: E402
+from tailproof.refimpl.extension.socp import ReferenceExtension, extend  # noqa: E402
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared  # noqa: E402
+from tailproof.refimpl.validation import FloatArray  # noqa: E402
 
 REQUIRED = {"rebuild": 10_000, "solve": 1_000}  # for hinge loss on the unit ball, n = 1e5, d = 10
 

@@ -19,8 +19,8 @@ from typing import Any
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from refimpl.catalogue import algorithm
-from verification.check import QUICK, honest_findings, implemented
+from tailproof.refimpl.catalogue import algorithm
+from tailproof.verification.check import QUICK, honest_findings, implemented
 
 PAPERS = ("P0", "P1", "P2", "P3")
 

@@ -28,11 +28,11 @@ import joblib
 import numpy as np
 from studies import Row, run_studies
 
-from refimpl.channel import run
-from refimpl.claims import PureDP
-from refimpl.domains import Ball, Domain
-from refimpl.losses import Absolute, Affine, Loss, Quadratic, parse_loss
-from refimpl.problems import (
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Ball, Domain
+from tailproof.refimpl.losses import Absolute, Affine, Loss, Quadratic, parse_loss
+from tailproof.refimpl.problems import (
     GaussianFeatures,
     LinearLoss,
     LinearRegression,
@@ -41,12 +41,12 @@ from refimpl.problems import (
     Shifted,
     StudentT,
 )
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.plan import Plan, best_clip
-from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
-from refimpl.pure_dp.single import single_output_perturbation
-from refimpl.pure_dp.tuned import tuned_plan
-from verification.second_stage import bias_row, mean_with_interval, without_extension
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.plan import Plan, best_clip
+from tailproof.refimpl.pure_dp.population import assumption_for, plan_for, population_localization
+from tailproof.refimpl.pure_dp.single import single_output_perturbation
+from tailproof.refimpl.pure_dp.tuned import tuned_plan
+from tailproof.verification.second_stage import bias_row, mean_with_interval, without_extension
 
 # ------------------------------------------------------------------------------------------------------------------- bias
 

@@ -29,10 +29,10 @@ from typing import Any  # noqa: E402
 import cvxpy  # noqa: E402
 import numpy as np  # noqa: E402
 
-from refimpl.domains import Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball  # noqa: E402
-from refimpl.extension.certificate import Problem, gap_upper, gap_upper_in_balls  # noqa: E402
-from refimpl.extension.certified import accuracy_for, minimise  # noqa: E402
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared  # noqa: E402
+from tailproof.refimpl.domains import Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball  # noqa: E402
+from tailproof.refimpl.extension.certificate import Problem, gap_upper, gap_upper_in_balls  # noqa: E402
+from tailproof.refimpl.extension.certified import accuracy_for, minimise  # noqa: E402
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared  # noqa: E402
 
 LIPSCHITZ = 5.0
 LOSSES: dict[str, GlmLoss] = {

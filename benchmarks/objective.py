@@ -18,10 +18,10 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from refimpl.channel import run
-from refimpl.domains import Ball
-from refimpl.losses import parse_loss
-from refimpl.pure_dp.objective import assumption_of, objective_perturbation, tuned_objective_plan
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import parse_loss
+from tailproof.refimpl.pure_dp.objective import assumption_of, objective_perturbation, tuned_objective_plan
 
 EPSILONS = (0.1, 1.0, 5.0)
 CLIPS, BENDS, SHARES = (0.07, 0.15, 0.3), (2.0, 4.0, 8.0), (0.3, 0.45)

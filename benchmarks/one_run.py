@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from verification.auditing.canaries import dp_sgd_scores
-from verification.auditing.one_run import audit_one_run
-from verification.report import table
+from tailproof.verification.auditing.canaries import dp_sgd_scores
+from tailproof.verification.auditing.one_run import audit_one_run
+from tailproof.verification.report import table
 
 DELTA = 1e-5
 SETTINGS = [(share, epsilon) for share in (1.0, 0.1) for epsilon in (1.0, 2.0, 4.0, 8.0, 16.0)]

@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
-from refimpl.claims import GDP, ApproxDP, Claim, PureDP, gaussian_mu
-from refimpl.validation import FloatArray
-from verification.auditing import audit
-from verification.auditing.auditors import Estimator, Known, bounds_of
+from tailproof.refimpl.claims import GDP, ApproxDP, Claim, PureDP, gaussian_mu
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing import audit
+from tailproof.verification.auditing.auditors import Estimator, Known, bounds_of
 
 GDP_DELTA = 1e-5  # at which jax-privacy states its Gaussian bound
 

@@ -13,11 +13,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from verification.planted import judged
-from verification.report import table
-from verification.sweep_cases import CASES
-from verification.sweeps import Case, parts, points_of
-from verification.workers import Workers, one_thread, run_tasks
+from tailproof.verification.planted import judged
+from tailproof.verification.report import table
+from tailproof.verification.sweep_cases import CASES
+from tailproof.verification.sweeps import Case, parts, points_of
+from tailproof.verification.workers import Workers, one_thread, run_tasks
 
 PAIRS: tuple[tuple[str, str, int], ...] = (
     # case (statement/algorithm/problem/preset), and runs at each value of n

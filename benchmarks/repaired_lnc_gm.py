@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
-from refimpl.approx_dp import lnc_gm, localised_extension
-from refimpl.approx_dp.localised import tuned_phases
-from refimpl.channel import run
-from refimpl.losses import Squared
+from tailproof.refimpl.approx_dp import lnc_gm, localised_extension
+from tailproof.refimpl.approx_dp.localised import tuned_phases
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.losses import Squared
 
 
 def measure(n: int, d: int, epsilon: float, runs: int) -> str:

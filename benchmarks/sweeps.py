@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from verification.sweep_cases import CASES
-from verification.sweep_runs import failures
-from verification.sweeps import sentence, sweep
+from tailproof.verification.sweep_cases import CASES
+from tailproof.verification.sweep_runs import failures
+from tailproof.verification.sweeps import sentence, sweep
 
 
 def rounded(value: Any) -> Any:

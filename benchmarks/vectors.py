@@ -12,11 +12,11 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from verification.mutants import MUTANTS, Mutant
-from verification.vectors import reader
-from verification.vectors.bugs import bug_class
-from verification.vectors.command import SHIPPED
-from verification.vectors.subject import answerer, reply_to
+from tailproof.verification.mutants import MUTANTS, Mutant
+from tailproof.verification.vectors import reader
+from tailproof.verification.vectors.bugs import bug_class
+from tailproof.verification.vectors.command import SHIPPED
+from tailproof.verification.vectors.subject import answerer, reply_to
 
 PLACE = Path(__file__).with_suffix(".json")
 

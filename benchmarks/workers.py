@@ -21,10 +21,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from verification.check import FULL
-from verification.report import table
-from verification.verify import work
-from verification.workers import Task, Workers, run_tasks
+from tailproof.verification.check import FULL
+from tailproof.verification.report import table
+from tailproof.verification.verify import work
+from tailproof.verification.workers import Task, Workers, run_tasks
 
 COSTS = Path(__file__).parent.parent / "verification" / "expected_seconds.json"
 LEAST = 0.05  # seconds: what takes less need not be known

@@ -22,11 +22,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from verification.auditing import audit, limits
-from verification.auditing.planner import plan
-from verification.auditing.zoo import Specimen
-from verification.auditing.zoo_truth import everything, exact_parameter
-from verification.report import table
+from tailproof.verification.auditing import audit, limits
+from tailproof.verification.auditing.planner import plan
+from tailproof.verification.auditing.zoo import Specimen
+from tailproof.verification.auditing.zoo_truth import everything, exact_parameter
+from tailproof.verification.report import table
 
 BUDGETS = (20_000, 200_000, 2_000_000)
 CONFIDENCE = 0.99999

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bounds.compare import Dominance, Separation, Undecided, compare
-from bounds.derive import substitute
-from bounds.expressions import names_in
-from bounds.rates import parse_rate
-from bounds.statements import Statement
+from tailproof.bounds.compare import Dominance, Separation, Undecided, compare
+from tailproof.bounds.derive import substitute
+from tailproof.bounds.expressions import names_in
+from tailproof.bounds.rates import parse_rate
+from tailproof.bounds.statements import Statement
 
 Answer = Dominance | Separation | str  # a text says why it is undecided
 Verdict = Literal["same", "same without logarithms", "printed is larger", "printed is smaller", "incomparable", "undecided"]

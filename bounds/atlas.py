@@ -25,21 +25,21 @@ from typing import Any, Literal
 
 import sympy
 
-from bounds.agreement import agreement
-from bounds.compare import Dominance, Undecided, compare
-from bounds.derive import simplify, substitute
-from bounds.errata import errata
-from bounds.expressions import Expression, names_in, positive_symbol, read_comparisons, read_expression, rebuild
-from bounds.grouping import Entry, Group, Reading
-from bounds.papers.groups import GROUPS
-from bounds.problem import build_problem
-from bounds.questions import Crossover, crossover, worst_factor
-from bounds.rates import Rate, parse_rate
-from bounds.rational import to_element
-from bounds.regimes import STRUCTURAL, parse_conditions
-from bounds.statements import Statement
-from bounds.theorems import theorem, theorems
-from refimpl.validation import InputError
+from tailproof.bounds.agreement import agreement
+from tailproof.bounds.compare import Dominance, Undecided, compare
+from tailproof.bounds.derive import simplify, substitute
+from tailproof.bounds.errata import errata
+from tailproof.bounds.expressions import Expression, names_in, positive_symbol, read_comparisons, read_expression, rebuild
+from tailproof.bounds.grouping import Entry, Group, Reading
+from tailproof.bounds.papers.groups import GROUPS
+from tailproof.bounds.problem import build_problem
+from tailproof.bounds.questions import Crossover, crossover, worst_factor
+from tailproof.bounds.rates import Rate, parse_rate
+from tailproof.bounds.rational import to_element
+from tailproof.bounds.regimes import STRUCTURAL, parse_conditions
+from tailproof.bounds.statements import Statement
+from tailproof.bounds.theorems import theorem, theorems
+from tailproof.refimpl.validation import InputError
 
 Verdict = Literal["dominated", "separated", "undecided", "disjoint"]
 LONG = 200  # a rate with more characters is simplified
@@ -371,7 +371,7 @@ class Listed:
     """A statement with a rate: does the print agree with the derivation, where is it compared, and what is wrong with it?"""
 
     statement: Statement
-    agreement: str  # the verdict of `bounds.agreement`; "–" with one rate only
+    agreement: str  # the verdict of `tailproof.bounds.agreement`; "–" with one rate only
     groups: tuple[str, ...]
     left_out: tuple[str, ...]  # why it is not compared
     errata: tuple[str, ...]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bounds import certificates
-from bounds.rational import (
+from tailproof.bounds import certificates
+from tailproof.bounds.rational import (
     Exponent,
     Point,
     evaluate,
@@ -24,9 +24,9 @@ from bounds.rational import (
     to_quotient,
     write_quotient,
 )
-from bounds.regimes import Regime
-from bounds.undecided import Undecided
-from refimpl.validation import InputError
+from tailproof.bounds.regimes import Regime
+from tailproof.bounds.undecided import Undecided
+from tailproof.refimpl.validation import InputError
 
 MOST_SPLITS = 60
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bounds.monomials import Log, Monomial
-from bounds.problem import Problem, Row, in_cone
-from bounds.rational import Exponent, is_number, to_element, write_poly, write_quotient
-from bounds.regimes import Bound
-from refimpl.validation import InputError
+from tailproof.bounds.monomials import Log, Monomial
+from tailproof.bounds.problem import Problem, Row, in_cone
+from tailproof.bounds.rational import Exponent, is_number, to_element, write_poly, write_quotient
+from tailproof.bounds.regimes import Bound
+from tailproof.refimpl.validation import InputError
 
 
 @dataclass(frozen=True)

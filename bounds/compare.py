@@ -3,8 +3,9 @@
 In the coordinates y = log x a monomial is a linear form, so for fixed structural parameters the question is linear programming:
 min(aᵢ) ≲ max(bⱼ) on {cₗ ≤ const} if and only if weights u, w and multipliers μ ≥ 0 exist with Σuᵢaᵢ = Σwⱼbⱼ + Σμₗcₗ, and if not
 there is a ray of the regime's recession cone on which every aᵢ − bⱼ is positive.  The constants of the conditions matter only
-for whether the regime is empty.  For parameters in a range the multipliers are rational functions on cells (`bounds.prover`,
-`bounds.cells`).  Every answer is checked by `bounds.certificates.verify` before it is returned.
+for whether the regime is empty.  For parameters in a range the multipliers are rational functions on cells
+(`tailproof.bounds.prover`, `tailproof.bounds.cells`).  Every answer is
+checked by `tailproof.bounds.certificates.verify` before it is returned.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from bounds import certificates
-from bounds.cells import Split, cover, sample_point
-from bounds.claim import Scaled, scale, write_claim, write_orders
-from bounds.explain import explain_dominance, explain_separation, show_cells
-from bounds.paths import find_path, inside
-from bounds.problem import Problem, build_problem
-from bounds.prover import Fails, prove_pairs, refute
-from bounds.rates import parse_rate
-from bounds.rational import Point
-from bounds.undecided import Undecided
-from refimpl.validation import InputError
+from tailproof.bounds import certificates
+from tailproof.bounds.cells import Split, cover, sample_point
+from tailproof.bounds.claim import Scaled, scale, write_claim, write_orders
+from tailproof.bounds.explain import explain_dominance, explain_separation, show_cells
+from tailproof.bounds.paths import find_path, inside
+from tailproof.bounds.problem import Problem, build_problem
+from tailproof.bounds.prover import Fails, prove_pairs, refute
+from tailproof.bounds.rates import parse_rate
+from tailproof.bounds.rational import Point
+from tailproof.bounds.undecided import Undecided
+from tailproof.refimpl.validation import InputError
 
 __all__ = ["Dominance", "Relation", "Separation", "Undecided", "compare", "equal_rates", "relation"]
 

@@ -14,15 +14,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bounds.agreement import Answer, answer, put_in
-from bounds.compare import Dominance, Separation
-from bounds.derive import BestChoice, best_choice, substitute
-from bounds.expressions import names_in
-from bounds.questions import WorstFactor, worst_factor
-from bounds.rates import Rate, parse_rate
-from bounds.statements import Choice, Statement
-from bounds.theorems import theorem
-from refimpl.validation import InputError
+from tailproof.bounds.agreement import Answer, answer, put_in
+from tailproof.bounds.compare import Dominance, Separation
+from tailproof.bounds.derive import BestChoice, best_choice, substitute
+from tailproof.bounds.expressions import names_in
+from tailproof.bounds.questions import WorstFactor, worst_factor
+from tailproof.bounds.rates import Rate, parse_rate
+from tailproof.bounds.statements import Choice, Statement
+from tailproof.bounds.theorems import theorem
+from tailproof.refimpl.validation import InputError
 
 
 @dataclass(frozen=True)

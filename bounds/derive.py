@@ -14,14 +14,14 @@ from typing import Any
 
 import sympy
 
-from bounds.compare import Dominance, Undecided, compare
-from bounds.expressions import Expression, extremum, names_in, read_expression, rebuild
-from bounds.monomials import Monomial, monomial_expression
-from bounds.problem import Problem, build_problem, sum_terms
-from bounds.rates import Rate, parse_rate
-from bounds.rational import exponent_expression
-from bounds.regimes import Regime
-from refimpl.validation import InputError
+from tailproof.bounds.compare import Dominance, Undecided, compare
+from tailproof.bounds.expressions import Expression, extremum, names_in, read_expression, rebuild
+from tailproof.bounds.monomials import Monomial, monomial_expression
+from tailproof.bounds.problem import Problem, build_problem, sum_terms
+from tailproof.bounds.rates import Rate, parse_rate
+from tailproof.bounds.rational import exponent_expression
+from tailproof.bounds.regimes import Regime
+from tailproof.refimpl.validation import InputError
 
 
 @dataclass(frozen=True)

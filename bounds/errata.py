@@ -1,9 +1,12 @@
-"""Where a printed statement, step or display is wrong, each with a discrepancy that can be recomputed (`bounds.erratum`)."""
+"""Where a printed statement, step or display is wrong, each with a discrepancy that can be recomputed.
+
+`tailproof.bounds.erratum` says what an erratum is.
+"""
 
 from __future__ import annotations
 
-from bounds.erratum import Erratum
-from bounds.papers import p0_errata, p1_errata, p2_errata, p3_errata, p4_errata
+from tailproof.bounds.erratum import Erratum
+from tailproof.bounds.papers import p0_errata, p1_errata, p2_errata, p3_errata, p4_errata
 
 PAPERS = (p0_errata, p1_errata, p2_errata, p3_errata, p4_errata)
 

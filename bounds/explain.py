@@ -8,9 +8,9 @@ from typing import Any
 
 import sympy
 
-from bounds import certificates
-from bounds.claim import leaves
-from bounds.expressions import Expression
+from tailproof.bounds import certificates
+from tailproof.bounds.claim import leaves
+from tailproof.bounds.expressions import Expression
 
 
 def explain_dominance(document: Mapping[str, Any]) -> str:

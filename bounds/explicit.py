@@ -1,7 +1,7 @@
 """Statements with explicit constants: one pure function per inequality, with the constants exactly as printed.
 
 A function returns the right-hand side of its statement, in the paper's own parametrisation and natural logarithms, also
-where the statement is wrong: what fails is said in `bounds.errata`, and measured in `verification.statements`.
+where the statement is wrong: what fails is said in `tailproof.bounds.errata`, and measured in `tailproof.verification.statements`.
 `EXPLICIT` lists them with their places.
 """
 
@@ -17,7 +17,17 @@ import sympy
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from refimpl.validation import FloatArray, InputError, between, nonnegative, positive, probability, real, vector, whole
+from tailproof.refimpl.validation import (
+    FloatArray,
+    InputError,
+    between,
+    nonnegative,
+    positive,
+    probability,
+    real,
+    vector,
+    whole,
+)
 
 SOFT_CEILING = 2 * math.sqrt(2) / 3  # the largest value of P1's influence function x − x³/6 cut at |x| = √2
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import sympy
 
-from refimpl.validation import InputError
+from tailproof.refimpl.validation import InputError
 
 Expression = Any  # a sympy expression
 

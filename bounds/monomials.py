@@ -14,10 +14,10 @@ from typing import Literal
 import sympy
 from sympy.polys.fields import FracField
 
-from bounds.expressions import Expression, names_in, read_expression
-from bounds.rational import Exponent, exponent_expression, to_element
-from bounds.regimes import CONVENTIONS, Regime
-from refimpl.validation import InputError
+from tailproof.bounds.expressions import Expression, names_in, read_expression
+from tailproof.bounds.rational import Exponent, exponent_expression, to_element
+from tailproof.bounds.regimes import CONVENTIONS, Regime
+from tailproof.refimpl.validation import InputError
 
 Monomial = dict[str, Exponent]  # symbol -> exponent, no zero exponents
 

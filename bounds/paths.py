@@ -11,11 +11,11 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from bounds.claim import Scaled
-from bounds.problem import Problem
-from bounds.rational import Exponent, Point, evaluate
-from bounds.simplex import Infeasible, Solution, simplex, solve_inequalities
-from bounds.undecided import Undecided
+from tailproof.bounds.claim import Scaled
+from tailproof.bounds.problem import Problem
+from tailproof.bounds.rational import Exponent, Point, evaluate
+from tailproof.bounds.simplex import Infeasible, Solution, simplex, solve_inequalities
+from tailproof.bounds.undecided import Undecided
 
 Vector = dict[str, Fraction]  # exponents at one value of the parameters
 Level = dict[str, Fraction]  # a direction: symbol -> its exponent on this level

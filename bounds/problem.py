@@ -16,13 +16,13 @@ from typing import Literal
 import sympy
 from sympy.polys.fields import FracField
 
-from bounds.expressions import Expression, names_in, names_in_exponents
-from bounds.monomials import Log, Monomial, Reader, clauses, negated, quotient, show_monomial
-from bounds.rates import Rate
-from bounds.rational import Exponent, is_number, to_fraction
-from bounds.regimes import CONVENTIONS, STRUCTURAL, Condition, Parameter, Regime, parse_conditions
-from bounds.simplex import Infeasible, simplex
-from refimpl.validation import InputError
+from tailproof.bounds.expressions import Expression, names_in, names_in_exponents
+from tailproof.bounds.monomials import Log, Monomial, Reader, clauses, negated, quotient, show_monomial
+from tailproof.bounds.rates import Rate
+from tailproof.bounds.rational import Exponent, is_number, to_fraction
+from tailproof.bounds.regimes import CONVENTIONS, STRUCTURAL, Condition, Parameter, Regime, parse_conditions
+from tailproof.bounds.simplex import Infeasible, simplex
+from tailproof.refimpl.validation import InputError
 
 MOST_CASES = 16
 

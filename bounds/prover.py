@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from bounds.cells import Cell, Split, points_of_cell, several_points, split_at_zero, values_of
-from bounds.claim import Scaled
-from bounds.monomials import Monomial, negated
-from bounds.rational import Exponent, Point, evaluate, from_fraction, specialise, write_poly
-from bounds.simplex import Infeasible, Solution, simplex
-from bounds.undecided import Undecided
+from tailproof.bounds.cells import Cell, Split, points_of_cell, several_points, split_at_zero, values_of
+from tailproof.bounds.claim import Scaled
+from tailproof.bounds.monomials import Monomial, negated
+from tailproof.bounds.rational import Exponent, Point, evaluate, from_fraction, specialise, write_poly
+from tailproof.bounds.simplex import Infeasible, Solution, simplex
+from tailproof.bounds.undecided import Undecided
 
 TIES = tuple(Fraction(1, 4**k) for k in (0, 1, 3, 6, 12))  # log m ≲ m^t is tried with these t
 LEAST_TIE = Fraction(1, 2**80)  # and given up when even this one does not help

@@ -11,18 +11,18 @@ from typing import Any
 
 import sympy
 
-from bounds.cells import Cell, sample_point, several_points
-from bounds.claim import Scaled, scale
-from bounds.compare import Dominance, Separation, compare
-from bounds.expressions import Expression
-from bounds.monomials import Monomial, Reader, monomial_expression, negated, quotient, show_monomial
-from bounds.problem import build_problem, in_cone, refuse_cases, sum_terms
-from bounds.prover import Column, columns_of, program, solve_symbolically
-from bounds.rates import Rate, parse_rate
-from bounds.rational import Point, evaluate, exponent_expression, from_fraction, is_number, to_fraction
-from bounds.simplex import Infeasible, Solution, simplex, solve_inequalities
-from bounds.undecided import Undecided
-from refimpl.validation import InputError
+from tailproof.bounds.cells import Cell, sample_point, several_points
+from tailproof.bounds.claim import Scaled, scale
+from tailproof.bounds.compare import Dominance, Separation, compare
+from tailproof.bounds.expressions import Expression
+from tailproof.bounds.monomials import Monomial, Reader, monomial_expression, negated, quotient, show_monomial
+from tailproof.bounds.problem import build_problem, in_cone, refuse_cases, sum_terms
+from tailproof.bounds.prover import Column, columns_of, program, solve_symbolically
+from tailproof.bounds.rates import Rate, parse_rate
+from tailproof.bounds.rational import Point, evaluate, exponent_expression, from_fraction, is_number, to_fraction
+from tailproof.bounds.simplex import Infeasible, Solution, simplex, solve_inequalities
+from tailproof.bounds.undecided import Undecided
+from tailproof.refimpl.validation import InputError
 
 
 @dataclass(frozen=True)

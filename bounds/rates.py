@@ -16,10 +16,10 @@ from typing import Any
 
 import sympy
 
-from bounds.expressions import Expression, names_in, names_in_exponents, positive_symbol, read_expression, rebuild
-from bounds.monomials import Reader
-from bounds.regimes import STRUCTURAL, parse_conditions
-from refimpl.validation import InputError, positive
+from tailproof.bounds.expressions import Expression, names_in, names_in_exponents, positive_symbol, read_expression, rebuild
+from tailproof.bounds.monomials import Reader
+from tailproof.bounds.regimes import STRUCTURAL, parse_conditions
+from tailproof.refimpl.validation import InputError, positive
 
 LATEX = {"eps": r"\varepsilon", "lam": r"\lambda", "theta_bar": r"\bar\theta"}
 

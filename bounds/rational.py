@@ -13,9 +13,9 @@ from typing import Any
 import sympy
 from sympy.polys.fields import FracField
 
-from bounds import certificates
-from bounds.expressions import Expression, positive_symbol
-from bounds.undecided import Undecided
+from tailproof.bounds import certificates
+from tailproof.bounds.expressions import Expression, positive_symbol
+from tailproof.bounds.undecided import Undecided
 
 Exponent = Any  # an element of the field of rational functions of the parameters
 Point = tuple[Fraction, ...]  # values of the parameters

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import sympy
 from sympy.polys.fields import FracField
 
-from bounds import certificates
-from bounds.expressions import Expression, names_in, names_in_exponents, positive_symbol, read_comparisons
-from bounds.rational import Exponent, to_element, to_poly, to_quotient
-from refimpl.validation import InputError
+from tailproof.bounds import certificates
+from tailproof.bounds.expressions import Expression, names_in, names_in_exponents, positive_symbol, read_comparisons
+from tailproof.bounds.rational import Exponent, to_element, to_poly, to_quotient
+from tailproof.refimpl.validation import InputError
 
 STRUCTURAL = ("k", "p", "v", "theta", "theta_bar")
 CONVENTIONS = {"n": "n>=1", "d": "d>=1", "delta": "delta<=1/2", "xi": "xi<=1/2"}

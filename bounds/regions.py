@@ -10,14 +10,14 @@ from typing import Any
 
 import sympy
 
-from bounds.atlas import Chart, Row
-from bounds.grouping import Plot
-from bounds.monomials import show_monomial
-from bounds.problem import build_problem
-from bounds.rates import Rate
-from bounds.rational import evaluate
-from bounds.theorems import theorem
-from refimpl.validation import InputError
+from tailproof.bounds.atlas import Chart, Row
+from tailproof.bounds.grouping import Plot
+from tailproof.bounds.monomials import show_monomial
+from tailproof.bounds.problem import build_problem
+from tailproof.bounds.rates import Rate
+from tailproof.bounds.rational import evaluate
+from tailproof.bounds.theorems import theorem
+from tailproof.refimpl.validation import InputError
 
 Line = tuple[Fraction, Fraction, Fraction]  # a + b·x + c·y
 Corner = tuple[Fraction, Fraction]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bounds.undecided import Undecided
+from tailproof.bounds.undecided import Undecided
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from bounds.claim import leaves
+from tailproof.bounds.claim import leaves
 
 
 def _number(text: str | Fraction) -> str:

@@ -1,4 +1,7 @@
-"""What a paper states, as values: rates as text that `bounds.rates` reads, conditions as `bounds.compare` reads them."""
+"""What a paper states, as values.
+
+Rates are text that `tailproof.bounds.rates` reads, conditions text that `tailproof.bounds.compare` reads.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Choice:
-    """Free parameters of a rate and what a statement takes for them: `bounds.derivations` says whether any choice is better.
+    """Free parameters of a rate and what a statement takes for them.
+
+    `tailproof.bounds.derivations` says whether any choice is better.
 
     `chosen` has the parameters in the order in which they are minimised; a choice may mention later ones.  `where` must not bound
     them.

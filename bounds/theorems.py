@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bounds.papers import p0, p1, p2, p3, p4
-from bounds.papers.choices import CHOICES
-from bounds.statements import Choice, Comparison, Statement
-from refimpl.validation import InputError
+from tailproof.bounds.papers import p0, p1, p2, p3, p4
+from tailproof.bounds.papers.choices import CHOICES
+from tailproof.bounds.statements import Choice, Comparison, Statement
+from tailproof.refimpl.validation import InputError
 
 PAPERS = (p0, p1, p2, p3, p4)
 

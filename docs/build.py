@@ -25,7 +25,7 @@ def main() -> int:
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(arguments.site.resolve()), strict=True)
     with tempfile.TemporaryDirectory() as folder:
         if arguments.atlas:
-            from verification.bound_checks import draw_atlas
+            from tailproof.verification.bound_checks import draw_atlas
 
             config.extra["atlas"] = str(Path(folder) / "atlas.html")
             draw_atlas(config.extra["atlas"])

@@ -20,44 +20,50 @@ from unittest.mock import patch
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from bounds.errata import errata
-from bounds.statements import Statement
-from bounds.theorems import comparisons, theorems
-from refimpl.catalogue import ALGORITHMS, Algorithm
-from verification.atlas import mathml, prose
-from verification.cli import parser
-from verification.html import grid, text
-from verification.report import plain
+from tailproof.bounds.errata import errata
+from tailproof.bounds.statements import Statement
+from tailproof.bounds.theorems import comparisons, theorems
+from tailproof.refimpl.catalogue import ALGORITHMS, Algorithm
+from tailproof.verification.atlas import mathml, prose
+from tailproof.verification.cli import parser
+from tailproof.verification.html import grid, text
+from tailproof.verification.report import plain
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = ("P0", "P1", "P2", "P3", "P4")
 PACKAGES = {
-    "refimpl": "The algorithms, and what they are made of.",
-    "bounds": "Statements as values, comparisons of rates, certificates.",
-    "verification": "The harness: checks, audits, reports.",
+    "tailproof.refimpl": "The algorithms, and what they are made of.",
+    "tailproof.bounds": "Statements as values, comparisons of rates, certificates.",
+    "tailproof.verification": "The harness: checks, audits, reports.",
 }
 PUBLIC = {  # heading: package, names; together all that the packages export
-    "Claims": ("refimpl", "PureDP ApproxDP ZCDP GDP Claim REPLACE_ONE ADD_REMOVE UnsoundConversion UnprovedClaim"),
-    "The channel": ("refimpl", "Channel Release Transcript run replay ledger ReplayDiverged Bound L1 L2 LInf Smooth"),
-    "Laws of noise": ("refimpl", "Gaussian Laplace L2Laplace LLN Finite NoisyArgmax"),
-    "Losses": ("refimpl", "Absolute Affine Hinge L4 Logistic Quadratic RecordQuadratic ReLU Ridge Squared"),
-    "Domains": ("refimpl", "Ball Box Ellipsoid L1Ball Polytope Localised"),
-    "Input": ("refimpl", "InputError"),
+    "Claims": ("tailproof.refimpl", "PureDP ApproxDP ZCDP GDP Claim REPLACE_ONE ADD_REMOVE UnsoundConversion UnprovedClaim"),
+    "The channel": (
+        "tailproof.refimpl",
+        "Channel Release Transcript run replay ledger ReplayDiverged Bound L1 L2 LInf Smooth",
+    ),
+    "Laws of noise": ("tailproof.refimpl", "Gaussian Laplace L2Laplace LLN Finite NoisyArgmax"),
+    "Losses": ("tailproof.refimpl", "Absolute Affine Hinge L4 Logistic Quadratic RecordQuadratic ReLU Ridge Squared"),
+    "Domains": ("tailproof.refimpl", "Ball Box Ellipsoid L1Ball Polytope Localised"),
+    "Input": ("tailproof.refimpl", "InputError"),
     "Pure privacy": (
-        "refimpl.pure_dp",
+        "tailproof.refimpl.pure_dp",
         "single_output_perturbation objective_perturbation population_localization double_output_perturbation "
         "structured_output_perturbation exponential_mechanism Assumption Plan Phase expectation_plan expectation_bound "
         "high_probability_plan ObjectivePlan objective_plan objective_bound",
     ),
-    "Statements and rates": ("bounds", "compare Dominance Separation Undecided theorems theorem comparisons errata"),
+    "Statements and rates": (
+        "tailproof.bounds",
+        "compare Dominance Separation Undecided theorems theorem comparisons errata",
+    ),
     "Audits and checks": (
-        "verification",
+        "tailproof.verification",
         "assert_private ClaimRefuted audit AuditResult Admissible replay_audit check_mechanism search_sensitivity Attained "
         "Finding PAIR_CHECKS Measurement Subject subject_of worst_pairs",
     ),
-    "Strategies of hypothesis": ("verification.strategies", ""),
+    "Strategies of hypothesis": ("tailproof.verification.strategies", ""),
 }
-DATA_ONLY = ("bounds.papers.",)  # modules of values: their text is shown, not the values
+DATA_ONLY = ("tailproof.bounds.papers.",)  # modules of values: their text is shown, not the values
 INCLUDED = {"how-to/contributing.md": "CONTRIBUTING.md", "reference/changes.md": "CHANGELOG.md"}
 AUDITS = ROOT / "examples" / "audits"
 WIDE = "---\nhide: [toc]\n---\n\n"  # for tables: the page's contents make room
@@ -105,8 +111,9 @@ ZOO_HEAD = """\
 # A zoo of known bugs
 
 Mechanisms whose exact privacy is known by computation, correct and broken, written from papers and bug reports: the benchmark of
-any auditor. [`verification.auditing.zoo`][] and [`verification.auditing.zoo_reports`][] have them,
-[`verification.auditing.zoo_truth`][] what is true of them. Each is audited on a pair of its own with confidence {confidence}, with
+any auditor. [`tailproof.verification.auditing.zoo`][] and [`tailproof.verification.auditing.zoo_reports`][] have them,
+[`tailproof.verification.auditing.zoo_truth`][] what is true of them.
+Each is audited on a pair of its own with confidence {confidence}, with
 2·10⁴, 2·10⁵ and 2·10⁶ runs until it is flagged. This is what `python benchmarks/zoo.py --table` prints.
 
 {flagged} of {broken} broken mechanisms are flagged, {false} of {correct} correct ones.
@@ -118,8 +125,8 @@ AUDITORS_HEAD = """\
 How often lower bounds of privacy parameters exceed the truth, on mechanisms whose privacy is known exactly, identical laws
 included. Every estimator gets 1000 outputs of either side and states a bound at 95 % confidence, which may be above the truth in
 one run of twenty; `too often` stands where the rate's lower limit (99 %) is above that. This is what
-`python benchmarks/auditors.py --table` prints; [`check_auditor`][verification.auditing.auditors.check_auditor] does it for an
-estimator of yours.
+`python benchmarks/auditors.py --table` prints; [`check_auditor`][tailproof.verification.auditing.auditors.check_auditor] does it
+for an estimator of yours.
 """
 
 
@@ -160,7 +167,7 @@ COMMANDS_HEAD = """\
 
 Every command takes `--json FILE` (`-`: standard output) beside its readable text, `--seed` and `--jobs`. Exit codes: 0, what was
 checked holds; 1, it does not; 2, the input is wrong (one line on standard error); `compare` and `theorem --atlas` also end with 3,
-undecided. `python -m verification.cli` is the same as `tailproof`. The texts below are those of `--help`.
+undecided. `python -m tailproof.verification.cli` is the same as `tailproof`. The texts below are those of `--help`.
 """
 
 
@@ -307,7 +314,7 @@ def public_names() -> str:
 
 
 def _public(package: str, name: str) -> str:
-    if not (ROOT / package.replace(".", "/") / f"{name}.py").exists():
+    if not (_folder(package) / f"{name}.py").exists():
         return f"::: {package}.{name}\n"
     options = {
         "heading": f"{package}.{name}",
@@ -321,11 +328,15 @@ def _yaml(options: dict[str, Any]) -> str:
     return "".join(f"      {key}: {json.dumps(value)}\n" for key, value in options.items())
 
 
+def _folder(package: str) -> Path:
+    return ROOT.joinpath(*package.split(".")[1:])
+
+
 def modules_of_packages() -> dict[str, list[str]]:
     """The modules of each package and subpackage, which are one page."""
     pages: dict[str, list[str]] = {}
     for package in PACKAGES:
-        files = [path.relative_to(ROOT).with_suffix("").parts for path in (ROOT / package).rglob("*.py")]
+        files = [("tailproof", *path.relative_to(ROOT).with_suffix("").parts) for path in _folder(package).rglob("*.py")]
         for parts in sorted(files, key=lambda parts: (parts[:-1], parts[-1])):  # a package before its subpackages
             if parts[-1] != "__init__":
                 pages.setdefault(".".join(parts[:-1]), []).append(".".join(parts))

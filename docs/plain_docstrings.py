@@ -7,7 +7,7 @@ from typing import Any
 
 import griffe
 
-from verification.atlas import prose
+from tailproof.verification.atlas import prose
 
 
 class PlainDocstrings(griffe.Extension):

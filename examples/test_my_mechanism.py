@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from verification import assert_private
+from tailproof.verification import assert_private
 
 
 def noisy_mean(data, rng):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp import (
+from tailproof.refimpl.approx_dp import (
     accelerated,
     approximation,
     descent,
@@ -26,14 +26,14 @@ from refimpl.approx_dp import (
     sparse,
     trimmed_descent,
 )
-from refimpl.approx_dp.descent import turning_records
-from refimpl.approx_dp.framework import Fixed
-from refimpl.channel import Channel, Mechanism
-from refimpl.claims import ZCDP, Claim, PureDP
-from refimpl.domains import Ball
-from refimpl.laws import Point
-from refimpl.losses import Quadratic
-from refimpl.means import (
+from tailproof.refimpl.approx_dp.descent import turning_records
+from tailproof.refimpl.approx_dp.framework import Fixed
+from tailproof.refimpl.channel import Channel, Mechanism
+from tailproof.refimpl.claims import ZCDP, Claim, PureDP
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.laws import Point
+from tailproof.refimpl.losses import Quadratic
+from tailproof.refimpl.means import (
     clipped,
     iterative_updating,
     median_of_means,
@@ -43,12 +43,21 @@ from refimpl.means import (
     trimmed,
     truncated,
 )
-from refimpl.means.median_of_means import truncated_median_of_means
-from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.pure_dp import double, exponential, localise, localised_exponential, objective, population, single, structured
-from refimpl.pure_dp.objective import ObjectivePlan
-from refimpl.pure_dp.plan import Phase, Plan
-from refimpl.validation import FloatArray
+from tailproof.refimpl.means.median_of_means import truncated_median_of_means
+from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
+from tailproof.refimpl.pure_dp import (
+    double,
+    exponential,
+    localise,
+    localised_exponential,
+    objective,
+    population,
+    single,
+    structured,
+)
+from tailproof.refimpl.pure_dp.objective import ObjectivePlan
+from tailproof.refimpl.pure_dp.plan import Phase, Plan
+from tailproof.refimpl.validation import FloatArray
 
 Neighbours = Iterator[tuple[FloatArray, FloatArray]]
 
@@ -669,7 +678,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
         "adaptive inexact projected subgradient",
         "P4 Algorithm 3",
         "none",
-        function="refimpl.extension.joint.adaptive_subgradient",
+        function="tailproof.refimpl.extension.joint.adaptive_subgradient",
     ),
     Algorithm("P4.A4", "double output perturbation, readings A and B", "P4 Algorithm 4", "ε", _DOUBLE),
     Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP", _SINGLE),
@@ -678,21 +687,25 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε", _LOCAL_EXPONENTIAL),
     Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε", _STRUCTURED),
     Algorithm(
-        "P4.C6", "inexact projection on W ∩ ball", "P4 Lemma C.6", "none", function="refimpl.projections.inexact_projection"
+        "P4.C6",
+        "inexact projection on W ∩ ball",
+        "P4 Lemma C.6",
+        "none",
+        function="tailproof.refimpl.projections.inexact_projection",
     ),
     Algorithm(
         "P4.B1",
         "impossibility pair for the exact extension",
         "P4 Theorem B.1",
         "none",
-        function="refimpl.pure_dp.impossibility.hidden_pair",
+        function="tailproof.refimpl.pure_dp.impossibility.hidden_pair",
     ),
     Algorithm(
         "P4.G",
         "hard instances of the lower bounds",
         "P4 Appendix G; P0 Theorems 4, 5; P3 Theorems 2, 8, 9, 11",
         "none",
-        function="refimpl.hard_instances.spike_failure_lower",
+        function="tailproof.refimpl.hard_instances.spike_failure_lower",
     ),
 )
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.claims import Claim, claim_from_json, claim_to_json
-from refimpl.laws import LAWS, Law, Value, law_fields, support_shape
-from refimpl.validation import FloatArray, InputError, IntArray
+from tailproof.refimpl.claims import Claim, claim_from_json, claim_to_json
+from tailproof.refimpl.laws import LAWS, Law, Value, law_fields, support_shape
+from tailproof.refimpl.validation import FloatArray, InputError, IntArray
 
 Rows = range | IntArray | None
 """The records a release may touch, as positions in the whole data set; None means every record."""
@@ -298,11 +298,11 @@ def _decode(value: Any) -> Any:
 
 def _kinds() -> dict[str, type[Any]]:
     """Laws that live elsewhere, and what problems and potentials are made of.  (Imported late: these modules import this one.)"""
-    from refimpl import domains, losses
-    from refimpl.pure_dp.centred_risk import CentredRisk
-    from refimpl.pure_dp.grid_walk import GridWalk
-    from refimpl.pure_dp.tempered import Ramps, Tempered, WeightedLogits
-    from refimpl.pure_dp.tilted import TiltedRisk
+    from tailproof.refimpl import domains, losses
+    from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
+    from tailproof.refimpl.pure_dp.grid_walk import GridWalk
+    from tailproof.refimpl.pure_dp.tempered import Ramps, Tempered, WeightedLogits
+    from tailproof.refimpl.pure_dp.tilted import TiltedRisk
 
     sets = (domains.Ball, domains.Box, domains.L1Ball, domains.Ellipsoid, domains.Polytope, domains.Localised)
     kinds = (*sets, *losses.GlmLoss.__subclasses__(), losses.Quadratic, losses.Ridge)

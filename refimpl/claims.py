@@ -19,8 +19,8 @@ from numpy.polynomial.legendre import leggauss
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
-from refimpl import validation
-from refimpl.validation import FloatArray
+from tailproof.refimpl import validation
+from tailproof.refimpl.validation import FloatArray
 
 
 class Neighbouring(StrEnum):

@@ -24,7 +24,7 @@ from scipy.optimize import linprog, nnls
 from scipy.spatial import HalfspaceIntersection, QhullError
 from scipy.spatial.distance import pdist
 
-from refimpl.validation import FloatArray, InputError, between, matrix, nonnegative, vector, whole
+from tailproof.refimpl.validation import FloatArray, InputError, between, matrix, nonnegative, vector, whole
 
 BoolArray = NDArray[np.bool_]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, lambertw, logsumexp
 
-from refimpl.validation import FloatArray, InputError, IntArray
+from tailproof.refimpl.validation import FloatArray, InputError, IntArray
 
 Value = NDArray[Any]
 

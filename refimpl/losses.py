@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, xlog1py, xlogy
 
-from refimpl.validation import FloatArray, InputError, matrix, positive, records, vector
+from tailproof.refimpl.validation import FloatArray, InputError, matrix, positive, records, vector
 
 if TYPE_CHECKING:
-    from refimpl.domains import Domain
+    from tailproof.refimpl.domains import Domain
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)

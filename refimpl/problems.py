@@ -3,7 +3,8 @@
 Laws of one real variable come first, then problems built from them.  A law states its moments about any centre and its
 partial means, hence the bias of clipping; a problem states its minimiser, its risk and its excess risk.
 
-Records are laid out as in `refimpl.losses`: [features | target], labels ±1; `loss_name` is that module's name of the loss.
+Records are laid out as in `tailproof.refimpl.losses`: [features | target], labels ±1; `loss_name` is that
+module's name of the loss.
 
 Accuracy.  Closed forms where there are any, else Gauss–Legendre rules on panels that follow the law's own quantiles,
 to a relative error below 1e-10 for tails of index 0.3 and more.  An excess risk is never computed as a difference of
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from refimpl.validation import (
+from tailproof.refimpl.validation import (
     FloatArray,
     InputError,
     IntArray,

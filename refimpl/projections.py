@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.domains import EPS, Domain, Localised
-from refimpl.validation import FloatArray, positive, vector
+from tailproof.refimpl.domains import EPS, Domain, Localised
+from tailproof.refimpl.validation import FloatArray, positive, vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ loops for each other.  What is there once all tests are collected, modules and t
 
 import gc
 import os
+import sys
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
@@ -17,6 +18,15 @@ from collections.abc import Generator
 
 import numpy as np
 import pytest
+
+
+OURS = {"refimpl", "bounds", "verification"}
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """`python -m pytest` puts the repository on the path: what imports a room by its bare name passes here and fails elsewhere."""
+    bare = [name for name in OURS & sys.modules.keys() if str(item.config.rootpath) in str(sys.modules[name].__file__)]
+    assert not bare, f"imported by a bare name: {', '.join(bare)}"
 
 
 def pytest_collection_finish() -> None:

@@ -26,7 +26,7 @@ from typing import Any
 
 import pytest
 
-from verification.cli import main
+from tailproof.verification.cli import main
 
 FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.M | re.S)
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")

@@ -16,10 +16,10 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
-from bounds import errata, theorems
+from tailproof.bounds import errata, theorems
+from tailproof.verification.cli import parser
 from tests.browsing import SCHEMES, SCREENS, open_page, opened, silent
 from tests.documented import Page, blocks, commands_of
-from verification.cli import parser
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -172,7 +172,7 @@ def nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) -> No
 def all_is_documented(reference: Path, pages: dict[Path, Links]) -> None:
     """Public names, commands, statements and errata."""
     there = pages[reference / "python.html"].ids
-    for package in ("refimpl", "refimpl.pure_dp", "bounds", "verification"):
+    for package in ("tailproof.refimpl", "tailproof.refimpl.pure_dp", "tailproof.bounds", "tailproof.verification"):
         missing = {name for name in import_module(package).__all__ if f"{package}.{name}" not in there}
         assert {name for name in missing if f"{package}.{name}.{name}" not in there} == set()  # beside a module of that name
     commands = next(a.choices for a in parser()._actions if isinstance(a, argparse._SubParsersAction))

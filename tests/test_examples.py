@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from verification.cli import main
-from verification.vectors import reader
-from verification.vectors.command import SHIPPED
+from tailproof.verification.cli import main
+from tailproof.verification.vectors import reader
+from tailproof.verification.vectors.command import SHIPPED
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SUPPORTED = {

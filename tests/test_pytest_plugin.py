@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from verification.cli import main
+from tailproof.verification.cli import main
 
 pytest_plugins = ["pytester"]
 
@@ -24,7 +24,7 @@ QUIET = (
 )  # what takes long to load and is not needed
 ONE = """
 import numpy as np
-from verification import assert_private, sessions
+from tailproof.verification import assert_private, sessions
 
 def constant(data, rng, size):
     return rng.normal(size=size)
@@ -105,9 +105,9 @@ def test_a_session_without_audits_has_no_line_and_imports_nothing(pytester: pyte
     pytester.makepyfile("def test_one():\n    pass\n")
     result = pytester.runpytest_inprocess(*QUIET)
     assert "tailproof:" not in result.stdout.str()
-    heavy = "{'numpy', 'scipy', 'refimpl', 'bounds', 'verification', 'hypothesis'} & set(sys.modules)"
+    heavy = "{'numpy', 'scipy', 'tailproof.refimpl', 'tailproof.bounds', 'tailproof.verification', 'hypothesis'} & set(sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys, tailproof_pytest; print({heavy})"], capture_output=True, check=True
+        [sys.executable, "-c", f"import sys, tailproof.pytest_plugin; print({heavy})"], capture_output=True, check=True
     )
     assert done.stdout.strip() == b"set()"
 
@@ -123,7 +123,7 @@ def test_expected_failures_are_reported_as_such(pytester: pytest.Pytester) -> No
     pytester.makepyfile(
         """
 import pytest
-from verification import check_mechanism
+from tailproof.verification import check_mechanism
 
 def f(data, rng):
     return rng.normal()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tailproof.verification.cli import main
 from tests.documented import Page, blocks
-from verification.cli import main
 
 TEXT = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 

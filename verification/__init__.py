@@ -1,13 +1,21 @@
-"""The harness: checks from (algorithm, claim) to a finding."""
+"""The harness: checks from (algorithm, claim) to a finding.  Nothing is imported before it is used."""
 
-from verification.assertions import ClaimRefuted, assert_private
-from verification.auditing import Admissible, AuditResult, audit
-from verification.auditing.witnesses import replay_audit
-from verification.mechanism_checks import check_mechanism
-from verification.pair_checks import PAIR_CHECKS, Measurement
-from verification.report import Finding
-from verification.sensitivity import Attained, search_sensitivity
-from verification.subject import Subject, subject_of, worst_pairs
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tailproof import _lazy
+
+if TYPE_CHECKING:
+    from tailproof.verification.assertions import ClaimRefuted, assert_private
+    from tailproof.verification.auditing.admissible import Admissible
+    from tailproof.verification.auditing.audit import AuditResult, audit
+    from tailproof.verification.auditing.witnesses import replay_audit
+    from tailproof.verification.mechanism_checks import check_mechanism
+    from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement
+    from tailproof.verification.report import Finding
+    from tailproof.verification.sensitivity import Attained, search_sensitivity
+    from tailproof.verification.subject import Subject, subject_of, worst_pairs
 
 __all__ = [
     "PAIR_CHECKS",
@@ -26,3 +34,18 @@ __all__ = [
     "subject_of",
     "worst_pairs",
 ]
+
+__getattr__, __dir__ = _lazy.names(
+    __name__,
+    __all__,
+    {
+        "tailproof.verification.assertions": "ClaimRefuted assert_private",
+        "tailproof.verification.auditing": "Admissible AuditResult audit",
+        "tailproof.verification.auditing.witnesses": "replay_audit",
+        "tailproof.verification.mechanism_checks": "check_mechanism",
+        "tailproof.verification.pair_checks": "PAIR_CHECKS Measurement",
+        "tailproof.verification.report": "Finding",
+        "tailproof.verification.sensitivity": "Attained search_sensitivity",
+        "tailproof.verification.subject": "Subject subject_of worst_pairs",
+    },
+)

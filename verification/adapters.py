@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.claims import ADD_REMOVE, REPLACE_ONE, ZCDP, ApproxDP, Claim, Neighbouring, PureDP
-from refimpl.validation import FloatArray, InputError, choice
+from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, ZCDP, ApproxDP, Claim, Neighbouring, PureDP
+from tailproof.refimpl.validation import FloatArray, InputError, choice
 
 SEEDS = 2**32  # what older generators take
 

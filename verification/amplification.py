@@ -26,16 +26,16 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from refimpl.approx_dp import accountant, shuffling
-from refimpl.approx_dp.accelerated import calibration
-from refimpl.catalogue import Setting, algorithm
-from refimpl.channel import Release, Transcript
-from refimpl.claims import ZCDP, ApproxDP, gaussian_delta
-from refimpl.laws import Gaussian, UniformSubset
-from refimpl.validation import FloatArray, IntArray
-from verification.divergences import NoExactFormula
-from verification.pair_checks import Measurement
-from verification.subject import Pair, Subject, worst_pairs
+from tailproof.refimpl.approx_dp import accountant, shuffling
+from tailproof.refimpl.approx_dp.accelerated import calibration
+from tailproof.refimpl.catalogue import Setting, algorithm
+from tailproof.refimpl.channel import Release, Transcript
+from tailproof.refimpl.claims import ZCDP, ApproxDP, gaussian_delta
+from tailproof.refimpl.laws import Gaussian, UniformSubset
+from tailproof.refimpl.validation import FloatArray, IntArray
+from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.pair_checks import Measurement
+from tailproof.verification.subject import Pair, Subject, worst_pairs
 
 ROUNDING = 1e-10
 """More than the transforms' rounding and what lies outside of their windows."""

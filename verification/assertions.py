@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from refimpl.claims import Claim
-from refimpl.validation import InputError, probability
-from verification import sessions
-from verification.auditing.audit import AuditResult, audit, checked_claim
-from verification.auditing.command import spaces_of
-from verification.auditing.places import place_of
-from verification.auditing.runner import Runner
-from verification.auditing.runs import Pair
-from verification.auditing.search import Spaces
-from verification.auditing.shown import shown_pair
-from verification.auditing.witnesses import witness_of_audit, write_witness
+from tailproof.refimpl.claims import Claim
+from tailproof.refimpl.validation import InputError, probability
+from tailproof.verification import sessions
+from tailproof.verification.auditing.audit import AuditResult, audit, checked_claim
+from tailproof.verification.auditing.command import spaces_of
+from tailproof.verification.auditing.places import place_of
+from tailproof.verification.auditing.runner import Runner
+from tailproof.verification.auditing.runs import Pair
+from tailproof.verification.auditing.search import Spaces
+from tailproof.verification.auditing.shown import shown_pair
+from tailproof.verification.auditing.witnesses import witness_of_audit, write_witness
 
 BUDGET = 20_000
 

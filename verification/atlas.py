@@ -15,10 +15,10 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from bounds.atlas import Atlas, Chart, Listed, Pair, Row
-from bounds.regions import Cell, Corner, area, centre, regions
-from bounds.theorems import theorem
-from verification.html import grid, shell, text
+from tailproof.bounds.atlas import Atlas, Chart, Listed, Pair, Row
+from tailproof.bounds.regions import Cell, Corner, area, centre, regions
+from tailproof.bounds.theorems import theorem
+from tailproof.verification.html import grid, shell, text
 
 # --- mathematics ------------------------------------------------------------------------------------------------------------
 

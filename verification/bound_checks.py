@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bounds.agreement import Answer, both_ways
-from bounds.atlas import atlas
-from bounds.compare import Dominance, Separation, Undecided, compare
-from bounds.derivations import ChoiceCheck, Derivation, check_choice, check_derivation
-from bounds.errata import errata
-from bounds.smtlib import export
-from bounds.statements import Comparison, Statement
-from bounds.theorems import choices, theorem, theorems
-from refimpl.validation import InputError
-from verification.atlas import document, page
-from verification.report import table
+from tailproof.bounds.agreement import Answer, both_ways
+from tailproof.bounds.atlas import atlas
+from tailproof.bounds.compare import Dominance, Separation, Undecided, compare
+from tailproof.bounds.derivations import ChoiceCheck, Derivation, check_choice, check_derivation
+from tailproof.bounds.errata import errata
+from tailproof.bounds.smtlib import export
+from tailproof.bounds.statements import Comparison, Statement
+from tailproof.bounds.theorems import choices, theorem, theorems
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.atlas import document, page
+from tailproof.verification.report import table
 
 Outcome = tuple[int, dict[str, Any], str]  # exit code, JSON, text
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from refimpl import claims
-from refimpl.claims import Claim, PureDP, claim_to_json
-from refimpl.validation import InputError, positive
+from tailproof.refimpl import claims
+from tailproof.refimpl.claims import Claim, PureDP, claim_to_json
+from tailproof.refimpl.validation import InputError, positive
 
 
 def calculate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, norm
 
-from refimpl.channel import Release, Smooth
-from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
-from refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Softmax
-from refimpl.losses import Quadratic
-from refimpl.pure_dp.grid_walk import GridWalk
-from refimpl.validation import FloatArray
-from verification.pair_checks import Measurement
-from verification.subject import Subject
+from tailproof.refimpl.channel import Release, Smooth
+from tailproof.refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
+from tailproof.refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Softmax
+from tailproof.refimpl.losses import Quadratic
+from tailproof.refimpl.pure_dp.grid_walk import GridWalk
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.pair_checks import Measurement
+from tailproof.verification.subject import Subject
 
 RELATIVE = 1e-9
 
@@ -362,7 +362,7 @@ def _p0_b(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
 
 @lru_cache(maxsize=8)
 def _second_accountant(z: float, gamma: float, T: int, delta: float) -> float:
-    """ε by the theorems that `refimpl.approx_dp.accountant` cites, orders up to 64, as exact sums in 80 digits."""
+    """ε by the theorems that `tailproof.refimpl.approx_dp.accountant` cites, orders up to 64, as exact sums in 80 digits."""
     import mpmath  # type: ignore[import-untyped]
 
     with mpmath.workdps(80):

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
-from refimpl.claims import ApproxDP
-from verification import amplification, marginal, mutants, neighbours, privacy_loss, utility
-from verification.calibration import PUBLISHED, check_calibration
-from verification.composition import FALSE_ALARM, check_composition
-from verification.divergences import NoExactFormula
-from verification.ledger import check_ledger
-from verification.pair_checks import PAIR_CHECKS, Measurement, check_on, compare_or_say_why_not, run_pair_check
-from verification.report import Finding, Status
-from verification.seeds import task_seed
-from verification.sensitivity import search_sensitivity
-from verification.subject import Pair, Subject, subject_of, worst_pairs
-from verification.witness import calibration_data, witness_of
+from tailproof.refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
+from tailproof.refimpl.claims import ApproxDP
+from tailproof.verification import amplification, marginal, mutants, neighbours, privacy_loss, utility
+from tailproof.verification.calibration import PUBLISHED, check_calibration
+from tailproof.verification.composition import FALSE_ALARM, check_composition
+from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.ledger import check_ledger
+from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement, check_on, compare_or_say_why_not, run_pair_check
+from tailproof.verification.report import Finding, Status
+from tailproof.verification.seeds import task_seed
+from tailproof.verification.sensitivity import search_sensitivity
+from tailproof.verification.subject import Pair, Subject, subject_of, worst_pairs
+from tailproof.verification.witness import calibration_data, witness_of
 
 
 @dataclass(frozen=True)

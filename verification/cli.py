@@ -7,25 +7,12 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")  # one BLAS thread per task: same results on every machine, no contention
-
-PACKAGES = ("refimpl", "bounds", "verification")
-
-
-def foreign_modules() -> list[str]:
-    """Our package names are common words: say so when another module of that name was found first."""
-    home = Path(__file__).resolve().parent.parent
-    found = []
-    for name in PACKAGES:
-        place = getattr(import_module(name), "__file__", None)
-        if place is None or Path(place).resolve().parent.parent != home:
-            found.append(f"{name} was found at {place}, not in {home}")
-    return found
 
 
 def emit(arguments: argparse.Namespace, value: dict[str, Any], text: str) -> None:
@@ -45,9 +32,9 @@ def emit(arguments: argparse.Namespace, value: dict[str, Any], text: str) -> Non
 
 
 def do_list(arguments: argparse.Namespace) -> int:
-    from refimpl.catalogue import ALGORITHMS
-    from verification.mutants import mutants_of
-    from verification.report import table
+    from tailproof.refimpl.catalogue import ALGORITHMS
+    from tailproof.verification.mutants import mutants_of
+    from tailproof.verification.report import table
 
     entries = [
         {
@@ -67,11 +54,11 @@ def do_list(arguments: argparse.Namespace) -> int:
 
 
 def do_verify(arguments: argparse.Namespace) -> int:
-    from refimpl.catalogue import ALGORITHMS
-    from refimpl.validation import InputError
-    from verification import verify
-    from verification.check import FULL, QUICK
-    from verification.workers import discard, workers_of
+    from tailproof.refimpl.catalogue import ALGORITHMS
+    from tailproof.refimpl.validation import InputError
+    from tailproof.verification import verify
+    from tailproof.verification.check import FULL, QUICK
+    from tailproof.verification.workers import discard, workers_of
 
     known = {a.id: a for a in ALGORITHMS}
     for identifier in arguments.only or []:
@@ -92,8 +79,8 @@ def do_verify(arguments: argparse.Namespace) -> int:
 
 
 def do_report(arguments: argparse.Namespace) -> int:
-    from refimpl.validation import InputError
-    from verification.page import page
+    from tailproof.refimpl.validation import InputError
+    from tailproof.verification.page import page
 
     folder = Path(arguments.folder)
     try:
@@ -114,9 +101,9 @@ def do_report(arguments: argparse.Namespace) -> int:
 
 
 def do_replay(arguments: argparse.Namespace) -> int:
-    from refimpl.validation import InputError
-    from verification.auditing.witnesses import read_witness, replayed
-    from verification.witness import replay_witness
+    from tailproof.refimpl.validation import InputError
+    from tailproof.verification.auditing.witnesses import read_witness, replayed
+    from tailproof.verification.witness import replay_witness
 
     witness = read_witness(Path(arguments.witness))
     if witness.get("check") == "audit":
@@ -144,8 +131,8 @@ def do_replay(arguments: argparse.Namespace) -> int:
 
 
 def do_errata(arguments: argparse.Namespace) -> int:
-    from bounds.errata import errata
-    from verification.report import plain
+    from tailproof.bounds.errata import errata
+    from tailproof.verification.report import plain
 
     entries = [
         {key: plain(getattr(e, key)) for key in ("id", "paper", "place", "kind", "printed", "found", "evidence")}
@@ -159,7 +146,7 @@ def do_errata(arguments: argparse.Namespace) -> int:
 
 
 def do_compare(arguments: argparse.Namespace) -> int:
-    from verification.bound_checks import compare_rates
+    from tailproof.verification.bound_checks import compare_rates
 
     code, value, text = compare_rates(
         arguments.left,
@@ -174,10 +161,10 @@ def do_compare(arguments: argparse.Namespace) -> int:
 
 
 def do_theorem(arguments: argparse.Namespace) -> int:
-    from refimpl.validation import InputError
-    from verification.bound_checks import draw_atlas, list_theorems, show_theorem
-    from verification.paper_check import check_papers
-    from verification.workers import Workers
+    from tailproof.refimpl.validation import InputError
+    from tailproof.verification.bound_checks import draw_atlas, list_theorems, show_theorem
+    from tailproof.verification.paper_check import check_papers
+    from tailproof.verification.workers import Workers
 
     if arguments.atlas is not None:
         if arguments.id is not None or arguments.check:
@@ -193,8 +180,8 @@ def do_theorem(arguments: argparse.Namespace) -> int:
 
 
 def do_vectors(arguments: argparse.Namespace) -> int:
-    from refimpl.validation import InputError
-    from verification.vectors import command
+    from tailproof.refimpl.validation import InputError
+    from tailproof.verification.vectors import command
 
     if arguments.what == "export":
         if arguments.folder is None:
@@ -209,7 +196,7 @@ def do_vectors(arguments: argparse.Namespace) -> int:
 
 
 def do_calibrate(arguments: argparse.Namespace) -> int:
-    from verification.calculator import calculate
+    from tailproof.verification.calculator import calculate
 
     value, text = calculate(arguments)
     emit(arguments, value, text)
@@ -217,7 +204,7 @@ def do_calibrate(arguments: argparse.Namespace) -> int:
 
 
 def do_plan(arguments: argparse.Namespace) -> int:
-    from verification.auditing.planner import planned
+    from tailproof.verification.auditing.planner import planned
 
     value, text = planned(arguments)
     emit(arguments, value, text)
@@ -225,8 +212,8 @@ def do_plan(arguments: argparse.Namespace) -> int:
 
 
 def do_audit(arguments: argparse.Namespace) -> int:
-    from verification.auditing.command import run_audit
-    from verification.workers import discard, workers_of
+    from tailproof.verification.auditing.command import run_audit
+    from tailproof.verification.workers import discard, workers_of
 
     code, value, text = run_audit(arguments)
     emit(arguments, value, text)
@@ -235,8 +222,8 @@ def do_audit(arguments: argparse.Namespace) -> int:
 
 
 def do_sweep(arguments: argparse.Namespace) -> int:
-    from verification.sweep_runs import run_sweep
-    from verification.workers import discard, workers_of
+    from tailproof.verification.sweep_runs import run_sweep
+    from tailproof.verification.workers import discard, workers_of
 
     code, value, text = run_sweep(arguments)
     emit(arguments, value, text)
@@ -245,8 +232,8 @@ def do_sweep(arguments: argparse.Namespace) -> int:
 
 
 def do_sandwich(arguments: argparse.Namespace) -> int:
-    from verification.sandwich import run_sandwich
-    from verification.workers import discard, workers_of
+    from tailproof.verification.sandwich import run_sandwich
+    from tailproof.verification.workers import discard, workers_of
 
     code, value, text = run_sandwich(arguments)
     emit(arguments, value, text)
@@ -255,8 +242,8 @@ def do_sandwich(arguments: argparse.Namespace) -> int:
 
 
 def do_solve(arguments: argparse.Namespace) -> int:
-    from refimpl.validation import InputError
-    from verification.solve import solve, weights_document
+    from tailproof.refimpl.validation import InputError
+    from tailproof.verification.solve import solve, weights_document
 
     def announce(text: str) -> None:
         if arguments.json != "-":
@@ -276,7 +263,7 @@ def do_solve(arguments: argparse.Namespace) -> int:
 
 
 def do_experiment(arguments: argparse.Namespace) -> int:
-    from verification.experiments.command import experiment, listed
+    from tailproof.verification.experiments.command import experiment, listed
 
     if arguments.name is None:
         value, text = listed()
@@ -572,7 +559,8 @@ def parser() -> argparse.ArgumentParser:
         "tailproof vectors export vectors\n"
         "         tailproof vectors check --command './program'\n"
         "         tailproof vectors check --command './program' --kind clipping calibration\n"
-        "         tailproof vectors check --command \"python -m verification.vectors.subject --mutant P2.A2 'noise halved'\"\n\n"
+        "         tailproof vectors check \\\n"
+        "             --command \"python -m tailproof.verification.vectors.subject --mutant P2.A2 'noise halved'\"\n\n"
         "check: every test is passed, failed (with the classes of bugs that it hunts) or unsupported by the program; exit 1 when\n"
         "one fails, or nothing is supported.  Without --command the files are validated, and what can be computed in a few lines\n"
         "is computed again.  Without DIR the shipped vectors are used.  docs/protocol.md says what a program is asked.",
@@ -712,13 +700,10 @@ def _jobs(text: str) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
-    from refimpl.validation import InputError
+    from tailproof.refimpl.validation import InputError
 
     arguments = parser().parse_args(argv)
     try:
-        strangers = foreign_modules()
-        if strangers:
-            raise InputError(f"another package stands where ours should: {'; '.join(strangers)}")
         code: int = arguments.action(arguments)
     except InputError as error:
         print(f"tailproof {arguments.command}: {error}", file=sys.stderr)

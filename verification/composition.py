@@ -11,11 +11,11 @@ import math
 import numpy as np
 from scipy.special import betaincinv
 
-from refimpl.channel import ReplayDiverged
-from refimpl.claims import ApproxDP
-from refimpl.validation import FloatArray
-from verification.pair_checks import Measurement, transcript_loss
-from verification.subject import Subject
+from tailproof.refimpl.channel import ReplayDiverged
+from tailproof.refimpl.claims import ApproxDP
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.pair_checks import Measurement, transcript_loss
+from tailproof.verification.subject import Subject
 
 FALSE_ALARM = 1e-9
 """Probability with which one check here calls a true claim violated."""

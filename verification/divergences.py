@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import gammaln, logsumexp, ndtr
 
-from refimpl.claims import gaussian_delta
-from refimpl.laws import (
+from tailproof.refimpl.claims import gaussian_delta
+from tailproof.refimpl.laws import (
     LLN,
     Finite,
     Gaussian,
@@ -33,8 +33,8 @@ from refimpl.laws import (
     lln_log_density,
     same_law,
 )
-from refimpl.pure_dp.grid_walk import GridWalk
-from refimpl.validation import FloatArray
+from tailproof.refimpl.pure_dp.grid_walk import GridWalk
+from tailproof.refimpl.validation import FloatArray
 
 ORDERS = np.concatenate([[1.001, 1.01, 1.1, 1.25, 1.5], np.arange(2, 20), np.arange(20, 61, 5)]).astype(np.float64)
 """Rényi orders at which a supremum without a closed form is searched: a lower bound of it."""

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
-from refimpl.approx_dp.presets import THEORY, Facts, Kind, preset
-from refimpl.domains import Domain
-from refimpl.validation import InputError, MissingError, RangeError
-from verification.report import table
+from tailproof.refimpl.approx_dp.presets import THEORY, Facts, Kind, preset
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.validation import InputError, MissingError, RangeError
+from tailproof.verification.report import table
 
 Numbers: TypeAlias = dict[str, Any]
 

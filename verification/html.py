@@ -1,4 +1,7 @@
-"""A plain page of tables on its own, light and dark: what the atlas is made of.  The report's page is `verification.page`."""
+"""A plain page of tables on its own, light and dark: what the atlas is made of.
+
+The report's page is `tailproof.verification.page`.
+"""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from refimpl.channel import ledger, spends_of
-from refimpl.claims import implied
-from verification.pair_checks import Measurement
-from verification.subject import Subject
+from tailproof.refimpl.channel import ledger, spends_of
+from tailproof.refimpl.claims import implied
+from tailproof.verification.pair_checks import Measurement
+from tailproof.verification.subject import Subject
 
 
 def check_ledger(subject: Subject, seed: int) -> Measurement:

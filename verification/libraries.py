@@ -24,7 +24,7 @@ def kept() -> Json:
     `claimed` is the number that `found` may not exceed: a calculator's answer, or the claim's parameter; None where neither is
     known.
     """
-    text = resources.files("verification").joinpath("libraries.json").read_text(encoding="utf-8")
+    text = resources.files("tailproof.verification").joinpath("libraries.json").read_text(encoding="utf-8")
     found: Json = json.loads(text)
     return {"versions": found["versions"], "results": [_row(row) for row in found["results"].values()]}
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from refimpl.catalogue import algorithm
-from refimpl.channel import Mechanism
-from refimpl.validation import FloatArray
-from verification.auditing import audit
-from verification.auditing.limits import parameter
-from verification.auditing.outputs import seed_of
-from verification.pair_checks import Measurement
-from verification.subject import Pair, Subject
+from tailproof.refimpl.catalogue import algorithm
+from tailproof.refimpl.channel import Mechanism
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing import audit
+from tailproof.verification.auditing.limits import parameter
+from tailproof.verification.auditing.outputs import seed_of
+from tailproof.verification.pair_checks import Measurement
+from tailproof.verification.subject import Pair, Subject
 
 FALSE_ALARM = 1e-7
 """Probability with which one check here calls a true claim violated."""

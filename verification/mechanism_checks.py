@@ -23,23 +23,23 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.catalogue import Setting
-from refimpl.channel import run
-from refimpl.claims import REPLACE_ONE, Claim
-from refimpl.validation import FloatArray, InputError, whole
-from verification import neighbours
-from verification.assertions import Mechanism, assert_private, failed_assertion
-from verification.auditing import limits
-from verification.auditing.admissible import Admissible
-from verification.auditing.audit import LEAST_SEARCHED, RECORDS, checked_claim
-from verification.auditing.outputs import SubjectFailed
-from verification.auditing.runner import Runner, is_vectorised, runner_of, shows_its_channel
-from verification.auditing.runs import COINCIDENCE, hidden_randomness, no_randomness, of_sides, repetition
-from verification.auditing.search import Candidate
-from verification.divergences import NoExactFormula
-from verification.ledger import check_ledger
-from verification.pair_checks import Measurement, run_pair_check
-from verification.subject import Pair, Subject
+from tailproof.refimpl.catalogue import Setting
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.claims import REPLACE_ONE, Claim
+from tailproof.refimpl.validation import FloatArray, InputError, whole
+from tailproof.verification import neighbours
+from tailproof.verification.assertions import Mechanism, assert_private, failed_assertion
+from tailproof.verification.auditing import limits
+from tailproof.verification.auditing.admissible import Admissible
+from tailproof.verification.auditing.audit import LEAST_SEARCHED, RECORDS, checked_claim
+from tailproof.verification.auditing.outputs import SubjectFailed
+from tailproof.verification.auditing.runner import Runner, is_vectorised, runner_of, shows_its_channel
+from tailproof.verification.auditing.runs import COINCIDENCE, hidden_randomness, no_randomness, of_sides, repetition
+from tailproof.verification.auditing.search import Candidate
+from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.ledger import check_ledger
+from tailproof.verification.pair_checks import Measurement, run_pair_check
+from tailproof.verification.subject import Pair, Subject
 
 __tracebackhide__ = failed_assertion  # pytest's traceback of a failure ends at the line of the test
 Check = tuple[str, Callable[[], None]]

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Literal
 from unittest.mock import patch
 
-from refimpl.catalogue import Implementation, algorithm
+from tailproof.refimpl.catalogue import Implementation, algorithm
 
 MutantClass = Literal["privacy", "amplification", "calibration", "utility"]
 
@@ -80,9 +80,9 @@ _P2A2_RELEASE = 'return channel.release("mean", law, sensitivity=sensitivity(n, 
 
 _P3A5_REACH = "return 2 * truncation * learning_rate / size"
 _P4_ALL_BUT_D4 = ("P4.S1", "P4.A2", "P4.A4", "P4.A1")
-_P4_PERTURBATION = "refimpl.pure_dp.perturbation"
-_P4_DOUBLE = "refimpl.pure_dp.double"
-_P4_LOCALISE = "refimpl.pure_dp.localise"
+_P4_PERTURBATION = "tailproof.refimpl.pure_dp.perturbation"
+_P4_DOUBLE = "tailproof.refimpl.pure_dp.double"
+_P4_LOCALISE = "tailproof.refimpl.pure_dp.localise"
 _P4_LAPLACE = "L2Laplace(point, sensitivity / spend.epsilon)"
 _P4_GAUSSIAN = "Gaussian(point, sensitivity / math.sqrt(2 * spend.rho))"
 _P4_REACH = "(2 + 2 * self.kappa) * self.lipschitz"
@@ -103,10 +103,10 @@ _P4_STEPS = """point = problem.anchor
 _P4_SUBSTITUTE = """found = minimise(problem, accuracy)
     return found.point if found.stage == "newton" else problem.anchor"""
 
-_STEPS = "refimpl.approx_dp.steps"
-_CLIPPING = "refimpl.means.simple_clipping"
-_MEDIANS = "refimpl.means.median_of_means"
-_PEELING = "refimpl.means.peeling"
+_STEPS = "tailproof.refimpl.approx_dp.steps"
+_CLIPPING = "tailproof.refimpl.means.simple_clipping"
+_MEDIANS = "tailproof.refimpl.means.median_of_means"
+_PEELING = "tailproof.refimpl.means.peeling"
 _RATE = "points[-1] - length * estimate"
 _RATE_FROM_DATA = (_RATE, "points[-1] - length * (1 + abs(problem.rows).max()) * estimate")
 _ALL_RECORDS = ("tables(points[-1], batch)", "tables(points[-1], range(len(problem.rows)))")
@@ -135,7 +135,7 @@ _P4S2_SCALE = "return 2 * plan.lipschitz / shares_of(plan)[0]"
 _P4S2_SPEND = "spend=PureDP(for_tilt + for_bend)"
 _P4S2_RISK = "TiltedRisk(tempered, region, start, C, B, plan.weight)"
 _P4S2_OUTPUT = 'return region.project(channel.release("point",'
-_P4S2_TEMPERED, _P4S2_TILTED = "refimpl.pure_dp.tempered", "refimpl.pure_dp.tilted"
+_P4S2_TEMPERED, _P4S2_TILTED = "tailproof.refimpl.pure_dp.tempered", "tailproof.refimpl.pure_dp.tilted"
 
 _P1A3_MEAN = (
     _privacy("P1.A3.mean", "noise halved", (_P1A3_NOISE, "law = LLN(centre, bound / shrink / 2, sigma)")),
@@ -218,12 +218,12 @@ _P1A4_MEAN = (
     _calibration("P1.A4.mean", "noise doubled", (_P1A4_NOISE, _P1A4_NOISE.replace("spend.rho)))", "spend.rho)) * 2)"))),
 )
 
-_P0_BUDGET = "refimpl.approx_dp.budget"
-_P0_GRADIENTS = "refimpl.approx_dp.gradients"
-_P0_DESCENT = "refimpl.approx_dp.descent"
-_P0_LOCALISED = "refimpl.approx_dp.localised"
-_P0_APPROXIMATION = "refimpl.approx_dp.approximation"
-_P0_ACCELERATED = "refimpl.approx_dp.accelerated"
+_P0_BUDGET = "tailproof.refimpl.approx_dp.budget"
+_P0_GRADIENTS = "tailproof.refimpl.approx_dp.gradients"
+_P0_DESCENT = "tailproof.refimpl.approx_dp.descent"
+_P0_LOCALISED = "tailproof.refimpl.approx_dp.localised"
+_P0_APPROXIMATION = "tailproof.refimpl.approx_dp.approximation"
+_P0_ACCELERATED = "tailproof.refimpl.approx_dp.accelerated"
 _P0_STAGED = ("P0.A4", "P0.A5")
 _P0A6_ORDER = "rows = rows.take(order[: steps * size], axis=0)"
 _P0_BATCH = "Gaussian(query, calibrated.scale)"
@@ -657,7 +657,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "projection skipped",
         "privacy",
         (("domain.project(ahead - shift)", "ahead - shift"),),
-        "refimpl.approx_dp.empirical",
+        "tailproof.refimpl.approx_dp.empirical",
     ),
     # P1.A3, P1.A4: what is wrong with a step, what is wrong with its mean
     *(
@@ -682,8 +682,12 @@ MUTANTS: tuple[Mutant, ...] = (
             ),
         )
     ),
-    *(replace(m, algorithm="P1.A3", module="refimpl.means.trimmed") for m in _P1A3_MEAN if m.name != "trimming skipped"),
-    *(replace(m, algorithm="P1.A4", module="refimpl.means.soft_truncation") for m in _P1A4_MEAN),
+    *(
+        replace(m, algorithm="P1.A3", module="tailproof.refimpl.means.trimmed")
+        for m in _P1A3_MEAN
+        if m.name != "trimming skipped"
+    ),
+    *(replace(m, algorithm="P1.A4", module="tailproof.refimpl.means.soft_truncation") for m in _P1A4_MEAN),
     # P2.A1
     *_below("P2.A1", "privacy", _CLIPPING, _of("P2.A2")),
     *_below("P2.A1", "calibration", _CLIPPING, _of("P2.A2")),
@@ -908,7 +912,7 @@ MUTANTS: tuple[Mutant, ...] = (
             ("np.union1d(self._evaluator.coarse(found), start_coarse).tolist()", "()"),
             ("np.clip(changes, -most, most)", "changes"),
         ),
-        "refimpl.pure_dp.centred_risk",
+        "tailproof.refimpl.pure_dp.centred_risk",
     ),
     _privacy(
         "P4.A7",
@@ -1034,7 +1038,7 @@ def _rebuilt(name: str, mutant: Mutant, rebuilt: dict[str, ModuleType]) -> Modul
 def _imports(name: str, edited: str) -> list[str]:
     """The modules it imports from its own package and from that of the edited one."""
     packages = {module.rpartition(".")[0] for module in (name, edited)}
-    found = re.findall(r"^from ((refimpl\.\w+)\.\w+) import", inspect.getsource(sys.modules[name]), re.MULTILINE)
+    found = re.findall(r"^from ((tailproof\.refimpl\.\w+)\.\w+) import", inspect.getsource(sys.modules[name]), re.MULTILINE)
     return [module for module, package in found if package in packages]
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from refimpl.means.rows import replace_record
-from refimpl.validation import FloatArray
-from verification.subject import Pair
+from tailproof.refimpl.means.rows import replace_record
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.subject import Pair
 
 OUTLIER = 1e12
 

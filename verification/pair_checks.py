@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.channel import Bound, Release, ReplayDiverged, Smooth, Transcript
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from refimpl.laws import Gaussian, Gibbs, NoisyArgmax, PerturbedMinimiser, Softmax, same_law
-from refimpl.pure_dp.grid_walk import GridWalk
-from refimpl.validation import FloatArray
-from verification import divergences
-from verification.divergences import NoExactFormula
-from verification.subject import Pair, Subject
+from tailproof.refimpl.channel import Bound, Release, ReplayDiverged, Smooth, Transcript
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from tailproof.refimpl.laws import Gaussian, Gibbs, NoisyArgmax, PerturbedMinimiser, Softmax, same_law
+from tailproof.refimpl.pure_dp.grid_walk import GridWalk
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification import divergences
+from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.subject import Pair, Subject
 
 TOLERANCE = 1e-9  # relative: float rounding of true claims stays far below, real violations lie far above
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from bounds.agreement import agreement
-from bounds.compare import Dominance, Separation
-from bounds.derivations import check_choice, check_derivation
-from bounds.errata import errata
-from bounds.statements import Comparison
-from bounds.theorems import choices, comparisons, theorems
-from refimpl.validation import InputError
-from verification.bound_checks import Outcome, check_comparison
-from verification.report import table
-from verification.workers import Task, Workers, run_tasks
+from tailproof.bounds.agreement import agreement
+from tailproof.bounds.compare import Dominance, Separation
+from tailproof.bounds.derivations import check_choice, check_derivation
+from tailproof.bounds.errata import errata
+from tailproof.bounds.statements import Comparison
+from tailproof.bounds.theorems import choices, comparisons, theorems
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.bound_checks import Outcome, check_comparison
+from tailproof.verification.report import table
+from tailproof.verification.workers import Task, Workers, run_tasks
 
 PAPERS = tuple(dict.fromkeys(statement.paper for statement in theorems()))
 AGREEMENTS = ("same", "same without logarithms", "printed is larger", "printed is smaller", "incomparable", "undecided")

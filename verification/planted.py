@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bounds.statements import Statement
-from bounds.theorems import theorem
-from verification.sweeps import Case, Json, Point, gathered
+from tailproof.bounds.statements import Statement
+from tailproof.bounds.theorems import theorem
+from tailproof.verification.sweeps import Case, Json, Point, gathered
 
 QUARTER = 0.25
 _RANKS = {"agrees": 0, "near": 1, "differs": 2, None: 2}

@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from refimpl.channel import ReplayDiverged
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from refimpl.laws import LLN, Finite, Gaussian, Laplace, Law, NoisyArgmax, Softmax, lln_log_density, same_law
-from refimpl.pure_dp.grid_walk import GridWalk
-from refimpl.validation import FloatArray
-from verification.pair_checks import compare, measured_privacy, transcript_loss
-from verification.subject import Pair, Subject
+from tailproof.refimpl.channel import ReplayDiverged
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from tailproof.refimpl.laws import LLN, Finite, Gaussian, Laplace, Law, NoisyArgmax, Softmax, lln_log_density, same_law
+from tailproof.refimpl.pure_dp.grid_walk import GridWalk
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.pair_checks import compare, measured_privacy, transcript_loss
+from tailproof.verification.subject import Pair, Subject
 
 BINS = 32
 DRAWS = 2000  # of a law whose density is evaluated for all draws at once

@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from bounds.explicit import EXPLICIT
-from bounds.papers import p1, p2, p3
-from bounds.statements import Statement
-from bounds.theorems import theorems
-from refimpl.catalogue import ALGORITHMS, Algorithm, Setting
-from refimpl.claims import gaussian_delta
-from refimpl.laws import Finite, Gaussian, Laplace
-from refimpl.losses import Quadratic
-from verification import divergences
-from verification.amplification import TRIALS
-from verification.report import table
+from tailproof.bounds.explicit import EXPLICIT
+from tailproof.bounds.papers import p1, p2, p3
+from tailproof.bounds.statements import Statement
+from tailproof.bounds.theorems import theorems
+from tailproof.refimpl.catalogue import ALGORITHMS, Algorithm, Setting
+from tailproof.refimpl.claims import gaussian_delta
+from tailproof.refimpl.laws import Finite, Gaussian, Laplace
+from tailproof.refimpl.losses import Quadratic
+from tailproof.verification import divergences
+from tailproof.verification.amplification import TRIALS
+from tailproof.verification.report import table
 
 PAPERS = ("P0", "P1", "P2", "P3")
 COUNTEREXAMPLES = Path(__file__).parent / "counterexamples"

@@ -30,11 +30,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from refimpl.channel import Mechanism, run
-from refimpl.claims import Claim
-from refimpl.validation import FloatArray, InputError, whole
-from verification.report import number, plain, table
-from verification.workers import Task, Workers, run_tasks, workers_of
+from tailproof.refimpl.channel import Mechanism, run
+from tailproof.refimpl.claims import Claim
+from tailproof.refimpl.validation import FloatArray, InputError, whole
+from tailproof.verification.report import number, plain, table
+from tailproof.verification.workers import Task, Workers, run_tasks, workers_of
 
 Json: TypeAlias = dict[str, Any]
 Verdict: TypeAlias = Literal["consistent", "violated", "inconclusive"]
@@ -354,7 +354,7 @@ def plot(rows: list[Json], form: str = "svg") -> bytes:
 
 def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, str]:
     """(exit code, JSON value, text)."""
-    from verification.sandwich_pairs import PAIRS
+    from tailproof.verification.sandwich_pairs import PAIRS
 
     chosen = select(PAIRS, arguments.only)
     runs = whole("runs", arguments.runs, least=20)

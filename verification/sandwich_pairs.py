@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bounds import explicit
-from bounds.theorems import theorem
-from refimpl.approx_dp.presets import Facts, optimiser, preset
-from refimpl.channel import Mechanism
-from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP
-from refimpl.hard_instances import (
+from tailproof.bounds import explicit
+from tailproof.bounds.theorems import theorem
+from tailproof.refimpl.approx_dp.presets import Facts, optimiser, preset
+from tailproof.refimpl.channel import Mechanism
+from tailproof.refimpl.claims import ZCDP, ApproxDP, Claim, PureDP
+from tailproof.refimpl.hard_instances import (
     Growth,
     GrowthSigns,
     GrowthSpikes,
@@ -34,25 +34,25 @@ from refimpl.hard_instances import (
     sparse_means,
     spike_or_nothing,
 )
-from refimpl.means.iterative_updating import iterative_updating_mean
-from refimpl.means.median_of_means import number_of_groups, truncated_median_of_means
-from refimpl.means.peeling import peeled_mean
-from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.means.soft_truncation import soft_truncated_mean
-from refimpl.means.trimmed import trimmed_mean
-from refimpl.means.truncated import truncated_mean
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.exponential import exponential_mechanism, published_clip
-from refimpl.pure_dp.localise import localised_ball
-from refimpl.pure_dp.localised_exponential import localised_exponential
-from refimpl.pure_dp.nets import net
-from refimpl.pure_dp.objective import assumption_of, objective_perturbation, objective_plan
-from refimpl.pure_dp.plan import Assumption, Plan, expectation_plan
-from refimpl.pure_dp.population import plan_for, population_localization
-from refimpl.pure_dp.single import single_output_perturbation
-from refimpl.validation import FloatArray
-from verification.sandwich import Pair, Trial
-from verification.sweeps import bound_at
+from tailproof.refimpl.means.iterative_updating import iterative_updating_mean
+from tailproof.refimpl.means.median_of_means import number_of_groups, truncated_median_of_means
+from tailproof.refimpl.means.peeling import peeled_mean
+from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
+from tailproof.refimpl.means.soft_truncation import soft_truncated_mean
+from tailproof.refimpl.means.trimmed import trimmed_mean
+from tailproof.refimpl.means.truncated import truncated_mean
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.exponential import exponential_mechanism, published_clip
+from tailproof.refimpl.pure_dp.localise import localised_ball
+from tailproof.refimpl.pure_dp.localised_exponential import localised_exponential
+from tailproof.refimpl.pure_dp.nets import net
+from tailproof.refimpl.pure_dp.objective import assumption_of, objective_perturbation, objective_plan
+from tailproof.refimpl.pure_dp.plan import Assumption, Plan, expectation_plan
+from tailproof.refimpl.pure_dp.population import plan_for, population_localization
+from tailproof.refimpl.pure_dp.single import single_output_perturbation
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.sandwich import Pair, Trial
+from tailproof.verification.sweeps import bound_at
 
 Linear: TypeAlias = PackingFamily | SignFamily
 Numbers: TypeAlias = dict[str, Any]

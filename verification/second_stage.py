@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.channel import run
-from refimpl.domains import Ball, Domain
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import accuracy_for, accuracy_lower, minimise
-from refimpl.losses import Absolute, Affine, Loss, Quadratic
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.localise import localise
-from refimpl.pure_dp.single import gradient_bias, single_output_perturbation
-from refimpl.validation import FloatArray
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.domains import Ball, Domain
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.certified import accuracy_for, accuracy_lower, minimise
+from tailproof.refimpl.losses import Absolute, Affine, Loss, Quadratic
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.localise import localise
+from tailproof.refimpl.pure_dp.single import gradient_bias, single_output_perturbation
+from tailproof.refimpl.validation import FloatArray
 
 Row = dict[str, Any]
 

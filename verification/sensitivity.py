@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refimpl.validation import FloatArray
-from verification import neighbours
-from verification.pair_checks import Measurement, compare, run_pair_check, smooth_parts
-from verification.subject import Pair, Subject
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification import neighbours
+from tailproof.verification.pair_checks import Measurement, compare, run_pair_check, smooth_parts
+from tailproof.verification.subject import Pair, Subject
 
 
 @dataclass(frozen=True)

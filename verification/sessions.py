@@ -22,8 +22,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from refimpl.validation import InputError, probability
-from verification.seeds import task_seed
+from tailproof.refimpl.validation import InputError, probability
+from tailproof.verification.seeds import task_seed
 
 FALSE_ALARM = 1e-3
 FOLDER = ".tailproof"
@@ -125,7 +125,7 @@ _OUTSIDE: dict[str, Any] = {"process": os.getpid()}  # of pytest: a process is a
 
 def current() -> Session:
     """That of pytest, where its plugin is loaded, or else of this process."""
-    plugin = sys.modules.get("tailproof_pytest")
+    plugin = sys.modules.get("tailproof.pytest_plugin")
     place = plugin.SESSIONS[-1] if plugin is not None and plugin.SESSIONS else _OUTSIDE
     if "session" not in place:
         place["session"] = Session(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp import (
+from tailproof.refimpl.approx_dp import (
     accelerated,
     approximation,
     iterated,
@@ -31,20 +31,20 @@ from refimpl.approx_dp import (
     sparse,
     trimmed_descent,
 )
-from refimpl.approx_dp.gradients import is_monotone_when_clipped
-from refimpl.catalogue import ALGORITHMS, Implementation, Setting
-from refimpl.channel import Mechanism, Transcript, ledger, run, spends_of
-from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, UnprovedClaim, claim_to_json
-from refimpl.domains import Domain, Localised, parse_domain
-from refimpl.extension.batched import LARGEST_RECORD
-from refimpl.extension.certified import accuracy_for
-from refimpl.extension.joint import StepLimitError
-from refimpl.laws import PerturbedMinimiser
-from refimpl.losses import Loss, Quadratic, Ridge, parse_loss
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.localise import localise
-from refimpl.pure_dp.localised_exponential import distance_upper, localised_exponential, temperature_upper
-from refimpl.pure_dp.objective import (
+from tailproof.refimpl.approx_dp.gradients import is_monotone_when_clipped
+from tailproof.refimpl.catalogue import ALGORITHMS, Implementation, Setting
+from tailproof.refimpl.channel import Mechanism, Transcript, ledger, run, spends_of
+from tailproof.refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, UnprovedClaim, claim_to_json
+from tailproof.refimpl.domains import Domain, Localised, parse_domain
+from tailproof.refimpl.extension.batched import LARGEST_RECORD
+from tailproof.refimpl.extension.certified import accuracy_for
+from tailproof.refimpl.extension.joint import StepLimitError
+from tailproof.refimpl.laws import PerturbedMinimiser
+from tailproof.refimpl.losses import Loss, Quadratic, Ridge, parse_loss
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.localise import localise
+from tailproof.refimpl.pure_dp.localised_exponential import distance_upper, localised_exponential, temperature_upper
+from tailproof.refimpl.pure_dp.objective import (
     ObjectivePlan,
     accuracy_of,
     curvature_of,
@@ -52,16 +52,16 @@ from refimpl.pure_dp.objective import (
     objective_plan,
     tilt_scale,
 )
-from refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, halved, noise_square_mean
-from refimpl.pure_dp.plan import Assumption, Phase, Plan
-from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
-from refimpl.pure_dp.single import single_output_perturbation
-from refimpl.pure_dp.structured import structured_output_perturbation
-from refimpl.pure_dp.tilted import covered
-from refimpl.validation import FloatArray, InputError, choice, probability, real, records, whole
-from verification.datafile import Table, read_table, read_words
-from verification.facts import Numbers, as_json, described, given_facts, parameters_of
-from verification.report import number, table
+from tailproof.refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, halved, noise_square_mean
+from tailproof.refimpl.pure_dp.plan import Assumption, Phase, Plan
+from tailproof.refimpl.pure_dp.population import assumption_for, plan_for, population_localization
+from tailproof.refimpl.pure_dp.single import single_output_perturbation
+from tailproof.refimpl.pure_dp.structured import structured_output_perturbation
+from tailproof.refimpl.pure_dp.tilted import covered
+from tailproof.refimpl.validation import FloatArray, InputError, choice, probability, real, records, whole
+from tailproof.verification.datafile import Table, read_table, read_words
+from tailproof.verification.facts import Numbers, as_json, described, given_facts, parameters_of
+from tailproof.verification.report import number, table
 
 Tell = Callable[[str], None]
 
@@ -114,7 +114,9 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 def _implementation(identifier: str) -> Implementation:
     estimators = {a.id: a.implementation for a in ALGORITHMS if a.implementation is not None and not a.implementation.query}
-    usable = {name: entry for name, entry in estimators.items() if entry.module.__name__.startswith("refimpl.means.")}
+    usable = {
+        name: entry for name, entry in estimators.items() if entry.module.__name__.startswith("tailproof.refimpl.means.")
+    }
     if identifier in usable:
         return usable[identifier]
     names = [*usable, *OPTIMISERS]

@@ -1,4 +1,4 @@
-"""Numerical checks of the statements with explicit constants (`bounds.explicit`).
+"""Numerical checks of the statements with explicit constants (`tailproof.bounds.explicit`).
 
 A trial walks over laws chosen to be hard for its statement (two-point laws are extremal for moment inequalities) and
 compares the measured side, computed exactly up to floating error (binomial, gamma, chi-square and Gaussian tails, or
@@ -23,9 +23,9 @@ from scipy.optimize import brentq
 from scipy.special import gammainc, gammaincc, gammaln, ndtr
 from scipy.stats import binom, chi2, ncx2
 
-from bounds import explicit
-from refimpl.claims import gaussian_delta
-from refimpl.validation import FloatArray, InputError
+from tailproof.bounds import explicit
+from tailproof.refimpl.claims import gaussian_delta
+from tailproof.refimpl.validation import FloatArray, InputError
 
 Reading = Literal["printed", "corrected"]
 Parameters = dict[str, Any]
@@ -94,7 +94,7 @@ def run(trial: Trial) -> StatementCheck:
 
 
 def check_statement(*, id: str, reading: Reading = "printed") -> StatementCheck:
-    """Check one statement of `bounds.explicit.EXPLICIT`."""
+    """Check one statement of `tailproof.bounds.explicit.EXPLICIT`."""
     for trial in TRIALS:
         if (trial.id, trial.reading) == (id, reading):
             return run(trial)

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from refimpl import domains as sets
-from refimpl import losses as functions
-from refimpl import problems
-from refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring
-from refimpl.validation import FloatArray, InputError, positive, whole
+from tailproof.refimpl import domains as sets
+from tailproof.refimpl import losses as functions
+from tailproof.refimpl import problems
+from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring
+from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
 
 try:
     from hypothesis import strategies as st
     from hypothesis.extra.numpy import arrays
 except ImportError as error:  # pragma: no cover  (told in a process of its own)
-    raise ImportError("verification.strategies needs hypothesis: pip install 'tailproof[testing]'") from error
+    raise ImportError("tailproof.verification.strategies needs hypothesis: pip install 'tailproof[testing]'") from error
 
 LARGEST = 1e12  # of numbers without bounds: squares and sums of them are far from overflow
 RECORDS, COLUMNS = (1, 20), (1, 4)

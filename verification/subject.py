@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.catalogue import Implementation, Setting, algorithm
-from refimpl.channel import Mechanism, Transcript, replay, run
-from refimpl.claims import Claim, UnprovedClaim, implied
-from refimpl.validation import FloatArray
+from tailproof.refimpl.catalogue import Implementation, Setting, algorithm
+from tailproof.refimpl.channel import Mechanism, Transcript, replay, run
+from tailproof.refimpl.claims import Claim, UnprovedClaim, implied
+from tailproof.refimpl.validation import FloatArray
 
 Pair = tuple[FloatArray, FloatArray]
 

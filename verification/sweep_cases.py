@@ -15,21 +15,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bounds.explicit import (
+from tailproof.bounds.explicit import (
     clipped_mean_error_upper,
     truncated_mean_error_upper,
     truncated_median_of_means_error_upper,
 )
-from refimpl.approx_dp.presets import Facts, Kind, optimiser, preset
-from refimpl.approx_dp.shuffling import LOCAL_LIMIT, shuffled_epsilon
-from refimpl.channel import Mechanism
-from refimpl.domains import Ball
-from refimpl.losses import AnyLoss, Quadratic, parse_any_loss
-from refimpl.means.iterative_updating import iterative_updating_mean
-from refimpl.means.median_of_means import number_of_groups, truncated_median_of_means
-from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.means.truncated import truncated_mean
-from refimpl.problems import (
+from tailproof.refimpl.approx_dp.presets import Facts, Kind, optimiser, preset
+from tailproof.refimpl.approx_dp.shuffling import LOCAL_LIMIT, shuffled_epsilon
+from tailproof.refimpl.channel import Mechanism
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import AnyLoss, Quadratic, parse_any_loss
+from tailproof.refimpl.means.iterative_updating import iterative_updating_mean
+from tailproof.refimpl.means.median_of_means import number_of_groups, truncated_median_of_means
+from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
+from tailproof.refimpl.means.truncated import truncated_mean
+from tailproof.refimpl.problems import (
     DataLaw,
     Exponential,
     FourthPowerRegression,
@@ -45,9 +45,9 @@ from refimpl.problems import (
     Symmetric,
     TwoPoint,
 )
-from refimpl.validation import FloatArray
-from verification.sweep_pure import PURE
-from verification.sweeps import Case, Explicit, Point, Values
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.sweep_pure import PURE
+from tailproof.verification.sweeps import Case, Explicit, Point, Values
 
 DIAMETER = 2.0
 FAILURE = 0.05
@@ -353,8 +353,8 @@ _DIMENSIONS = (1.0, 2.0, 4.0, 8.0, 16.0)
 _BUDGETS = (0.1, 0.2, 0.4, 0.7, 1.0)
 
 CASES: tuple[Case, ...] = (
-    # P0: the theory parameters are for hundreds of records, see `refimpl.approx_dp.localised`.  What follows from Theorem 1's proof
-    # is not below D (P0.Thm10.stepsize), so its printed rate is taken.
+    # P0: the theory parameters are for hundreds of records, see `tailproof.refimpl.approx_dp.localised`.  What follows from Theorem
+    # 1's proof is not below D (P0.Thm10.stepsize), so its printed rate is taken.
     _case(
         "P0.T1",
         "P0.A3",

@@ -15,22 +15,22 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bounds.papers.p4 import single_distance_upper
-from refimpl.channel import Mechanism
-from refimpl.claims import PureDP
-from refimpl.domains import Ball
-from refimpl.losses import Affine, Quadratic
-from refimpl.problems import LinearLoss, MeanEstimation, Pareto, StudentT
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.exponential import exponential_mechanism, published_clip
-from refimpl.pure_dp.localised_exponential import localised_exponential
-from refimpl.pure_dp.nets import net
-from refimpl.pure_dp.objective import assumption_of, objective_perturbation, objective_plan
-from refimpl.pure_dp.plan import Plan, distance_upper, expectation_plan
-from refimpl.pure_dp.population import assumption_for, population_localization
-from refimpl.pure_dp.single import single_output_perturbation
-from refimpl.validation import FloatArray
-from verification.sweeps import Case, Explicit, Point, Values
+from tailproof.bounds.papers.p4 import single_distance_upper
+from tailproof.refimpl.channel import Mechanism
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import Affine, Quadratic
+from tailproof.refimpl.problems import LinearLoss, MeanEstimation, Pareto, StudentT
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.exponential import exponential_mechanism, published_clip
+from tailproof.refimpl.pure_dp.localised_exponential import localised_exponential
+from tailproof.refimpl.pure_dp.nets import net
+from tailproof.refimpl.pure_dp.objective import assumption_of, objective_perturbation, objective_plan
+from tailproof.refimpl.pure_dp.plan import Plan, distance_upper, expectation_plan
+from tailproof.refimpl.pure_dp.population import assumption_for, population_localization
+from tailproof.refimpl.pure_dp.single import single_output_perturbation
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.sweeps import Case, Explicit, Point, Values
 
 WEIGHT, KAPPA, MESH = 20.0, 0.1, 0.0005
 FAILURE = 0.2

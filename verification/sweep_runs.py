@@ -9,12 +9,23 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds.theorems import theorem
-from refimpl.validation import InputError, positive
-from verification.report import table
-from verification.sweep_cases import CASES, UNMEASURED
-from verification.sweeps import Case, Json, exceeded, gathered, overview, parts, points_of, sentence, sweep, unexplained
-from verification.workers import Task, one_thread, workers_of
+from tailproof.bounds.theorems import theorem
+from tailproof.refimpl.validation import InputError, positive
+from tailproof.verification.report import table
+from tailproof.verification.sweep_cases import CASES, UNMEASURED
+from tailproof.verification.sweeps import (
+    Case,
+    Json,
+    exceeded,
+    gathered,
+    overview,
+    parts,
+    points_of,
+    sentence,
+    sweep,
+    unexplained,
+)
+from tailproof.verification.workers import Task, one_thread, workers_of
 
 WHOLE = ("n", "d", "s")
 

@@ -42,14 +42,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.stats import beta, binom
 
-from bounds.rates import Rate, parse_rate
-from bounds.statements import Statement
-from bounds.theorems import theorem
-from refimpl.channel import Mechanism, run
-from refimpl.validation import FloatArray, InputError
-from verification.report import number, table
-from verification.sandwich import Mean
-from verification.workers import Task, Workers, run_tasks
+from tailproof.bounds.rates import Rate, parse_rate
+from tailproof.bounds.statements import Statement
+from tailproof.bounds.theorems import theorem
+from tailproof.refimpl.channel import Mechanism, run
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.report import number, table
+from tailproof.verification.sandwich import Mean
+from tailproof.verification.workers import Task, Workers, run_tasks
 
 Values: TypeAlias = Mapping[str, float]
 Json: TypeAlias = dict[str, Any]

@@ -17,22 +17,22 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from bounds import explicit
-from refimpl.channel import Mechanism, run
-from refimpl.claims import PureDP
-from refimpl.domains import Ball
-from refimpl.losses import Quadratic, parse_loss
-from refimpl.means.median_of_means import number_of_groups
-from refimpl.problems import DataLaw, LinearLoss, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
-from refimpl.pure_dp import localised_exponential
-from refimpl.pure_dp.exponential import distance_upper as near_upper
-from refimpl.pure_dp.nets import net
-from refimpl.pure_dp.objective import assumption_of, objective_plan
-from refimpl.pure_dp.plan import Solver, best_clip, distance_upper
-from refimpl.pure_dp.population import assumption_for, plan_for
-from refimpl.pure_dp.single import gradient_bias
-from refimpl.validation import FloatArray
-from verification.pair_checks import Measurement
+from tailproof.bounds import explicit
+from tailproof.refimpl.channel import Mechanism, run
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import Quadratic, parse_loss
+from tailproof.refimpl.means.median_of_means import number_of_groups
+from tailproof.refimpl.problems import DataLaw, LinearLoss, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
+from tailproof.refimpl.pure_dp import localised_exponential
+from tailproof.refimpl.pure_dp.exponential import distance_upper as near_upper
+from tailproof.refimpl.pure_dp.nets import net
+from tailproof.refimpl.pure_dp.objective import assumption_of, objective_plan
+from tailproof.refimpl.pure_dp.plan import Solver, best_clip, distance_upper
+from tailproof.refimpl.pure_dp.population import assumption_for, plan_for
+from tailproof.refimpl.pure_dp.single import gradient_bias
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.pair_checks import Measurement
 
 FALSE_ALARM = 1e-9
 """Probability with which one check here calls a true bound exceeded."""

@@ -11,11 +11,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from bounds.errata import errata
-from bounds.explicit import EXPLICIT
-from bounds.theorems import theorems
-from refimpl.catalogue import Algorithm, algorithm
-from verification import (
+from tailproof.bounds.errata import errata
+from tailproof.bounds.explicit import EXPLICIT
+from tailproof.bounds.theorems import theorems
+from tailproof.refimpl.catalogue import Algorithm, algorithm
+from tailproof.verification import (
     libraries,
     mutants,
     page,
@@ -26,11 +26,11 @@ from verification import (
     statements,
     sweep_runs,
 )
-from verification.check import FULL, QUICK, Effort, implemented, judge_mutant, part_findings, parts_of
-from verification.page import replay
-from verification.report import number, plain, table
-from verification.sandwich_pairs import PAIRS
-from verification.workers import Done, Task, Workers, one_thread, run_tasks, versions
+from tailproof.verification.check import FULL, QUICK, Effort, implemented, judge_mutant, part_findings, parts_of
+from tailproof.verification.page import replay
+from tailproof.verification.report import number, plain, table
+from tailproof.verification.sandwich_pairs import PAIRS
+from tailproof.verification.workers import Done, Task, Workers, one_thread, run_tasks, versions
 
 Json: TypeAlias = dict[str, Any]
 
@@ -112,7 +112,7 @@ def _errata(_: str, __: str, ___: int, ____: Effort) -> list[Json]:
 @cache
 def _costs() -> dict[str, dict[str, float]]:
     """Seconds of earlier runs, by preset; `benchmarks/workers.py` writes them."""
-    text = resources.files("verification").joinpath("expected_seconds.json").read_text(encoding="utf-8")
+    text = resources.files("tailproof.verification").joinpath("expected_seconds.json").read_text(encoding="utf-8")
     found: dict[str, dict[str, float]] = json.loads(text)
     return found
 
@@ -134,6 +134,13 @@ def erratum_json(entry: Any) -> Json:
 def _without_certificates(entry: Json) -> Json:
     """`tailproof theorem ID --json` has them; all of them would fill the report."""
     return {key: value for key, value in entry.items() if key != "certificates"}
+
+
+def verify(*, only: list[str] | None = None, seed: int = 0, full: bool = False, jobs: int = 1) -> Json:
+    """What `tailproof verify` reports, as it stands in report.json."""
+    effort, preset = (FULL, "full") if full else (QUICK, "quick")
+    report, _ = build_report(only=only, seed=seed, effort=effort, preset=preset, workers=Workers(jobs=jobs))
+    return report
 
 
 def build_report(

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.catalogue import Setting, algorithm
-from verification import marginal, mutants, utility
-from verification.amplification import check_amplified, trial_subjects
-from verification.calibration import check_calibration
-from verification.composition import check_composition
-from verification.ledger import check_ledger
-from verification.pair_checks import PAIR_CHECKS, Measurement, run_pair_check
-from verification.subject import Pair, Subject, subject_of
+from tailproof.refimpl.catalogue import Setting, algorithm
+from tailproof.verification import marginal, mutants, utility
+from tailproof.verification.amplification import check_amplified, trial_subjects
+from tailproof.verification.calibration import check_calibration
+from tailproof.verification.composition import check_composition
+from tailproof.verification.ledger import check_ledger
+from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement, run_pair_check
+from tailproof.verification.subject import Pair, Subject, subject_of
 
 
 def witness_of(

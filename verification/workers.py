@@ -35,7 +35,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from refimpl.validation import InputError
+from tailproof.refimpl.validation import InputError
 
 Json: TypeAlias = dict[str, Any]
 

@@ -6,8 +6,8 @@ forces (the number of groups log(1/ξ), the share of the budget of a step) are n
 
 from __future__ import annotations
 
-from bounds.papers import p0, p2, p3
-from bounds.statements import Choice
+from tailproof.bounds.papers import p0, p2, p3
+from tailproof.bounds.statements import Choice
 
 _K, _P, _V = ("k>=2",), ("p>=2",), ("0<v", "v<=1", "eps<=1")
 

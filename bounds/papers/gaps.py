@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bounds.erratum import Gap
-from refimpl.claims import gaussian_delta
+from tailproof.bounds.erratum import Gap
+from tailproof.refimpl.claims import gaussian_delta
 
 
 def gaussian_gap(scale: Callable[..., float]) -> Callable[..., Gap]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bounds.grouping import Entry, Group, Plot
+from tailproof.bounds.grouping import Entry, Group, Plot
 
 _HALF, _TWO = Fraction(1, 2), Fraction(2)
 _K = tuple({"k": Fraction(value)} for value in (2, 4, 8))

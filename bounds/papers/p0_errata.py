@@ -10,12 +10,12 @@ import math
 import numpy as np
 from scipy.special import log_ndtr
 
-from bounds import explicit
-from bounds.erratum import LOST, Erratum, Gap, erratum
-from bounds.papers import p0
-from bounds.papers.gaps import equality_gap, gaussian_gap
-from refimpl.approx_dp.shuffling import LOCAL_LIMIT, shuffled_epsilon
-from refimpl.claims import gaussian_delta
+from tailproof.bounds import explicit
+from tailproof.bounds.erratum import LOST, Erratum, Gap, erratum
+from tailproof.bounds.papers import p0
+from tailproof.bounds.papers.gaps import equality_gap, gaussian_gap
+from tailproof.refimpl.approx_dp.shuffling import LOCAL_LIMIT, shuffled_epsilon
+from tailproof.refimpl.claims import gaussian_delta
 
 Point = tuple[float, float]
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import math
 
-from bounds import explicit
-from bounds.statements import Comparison, Statement
-from refimpl.validation import nonnegative, positive, probability, whole
+from tailproof.bounds import explicit
+from tailproof.bounds.statements import Comparison, Statement
+from tailproof.refimpl.validation import nonnegative, positive, probability, whole
 
 LABELS = (
     "Lemma 1",

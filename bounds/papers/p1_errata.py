@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from bounds import explicit
-from bounds.erratum import LOST, Erratum, Gap, erratum
-from bounds.papers import p1
+from tailproof.bounds import explicit
+from tailproof.bounds.erratum import LOST, Erratum, Gap, erratum
+from tailproof.bounds.papers import p1
 
 # Gaps: each returns (measured, allowed by the print).
 

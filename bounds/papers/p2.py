@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 
-from bounds import explicit
-from bounds.statements import Comparison, Statement
-from refimpl.validation import between, nonnegative, positive, probability, whole
+from tailproof.bounds import explicit
+from tailproof.bounds.statements import Comparison, Statement
+from tailproof.refimpl.validation import between, nonnegative, positive, probability, whole
 
 LABELS = (
     "Abstract",

@@ -13,10 +13,10 @@ import numpy as np
 from scipy.special import ndtr, poch
 from scipy.stats import binom
 
-from bounds import explicit
-from bounds.erratum import LOST, Erratum, Gap, erratum
-from bounds.papers import p2
-from bounds.papers.gaps import equality_gap
+from tailproof.bounds import explicit
+from tailproof.bounds.erratum import LOST, Erratum, Gap, erratum
+from tailproof.bounds.papers import p2
+from tailproof.bounds.papers.gaps import equality_gap
 
 # Gaps: each returns (measured, allowed by the print).
 

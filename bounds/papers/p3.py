@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 
-from bounds import explicit
-from bounds.statements import Comparison, Statement
-from refimpl.validation import between, nonnegative, positive, probability, real, whole
+from tailproof.bounds import explicit
+from tailproof.bounds.statements import Comparison, Statement
+from tailproof.refimpl.validation import between, nonnegative, positive, probability, real, whole
 
 LABELS: tuple[str, ...] = (
     "Abstract",

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bounds import explicit
-from bounds.erratum import LOST, Erratum, Gap, erratum
-from bounds.papers import p3
-from bounds.papers.gaps import gaussian_gap
-from refimpl.claims import gaussian_delta
+from tailproof.bounds import explicit
+from tailproof.bounds.erratum import LOST, Erratum, Gap, erratum
+from tailproof.bounds.papers import p3
+from tailproof.bounds.papers.gaps import gaussian_gap
+from tailproof.refimpl.claims import gaussian_delta
 
 # ---------------------------------------------------------------------------------- privacy mechanisms, tails, Theorem 1
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 
-from bounds.statements import Comparison, Statement
-from refimpl.extension.joint import adaptive_iterations_upper, constant_step_bound
-from refimpl.pure_dp.objective import objective_bound
-from refimpl.pure_dp.perturbation import budget, noise_radius_upper
-from refimpl.pure_dp.plan import expectation_bound, phase_error_upper
-from refimpl.pure_dp.single import bias_constant, gradient_bias
-from refimpl.validation import between, nonnegative, positive, probability, real, whole
+from tailproof.bounds.statements import Comparison, Statement
+from tailproof.refimpl.extension.joint import adaptive_iterations_upper, constant_step_bound
+from tailproof.refimpl.pure_dp.objective import objective_bound
+from tailproof.refimpl.pure_dp.perturbation import budget, noise_radius_upper
+from tailproof.refimpl.pure_dp.plan import expectation_bound, phase_error_upper
+from tailproof.refimpl.pure_dp.single import bias_constant, gradient_bias
+from tailproof.refimpl.validation import between, nonnegative, positive, probability, real, whole
 
 _NUMBERED = (
     "Assumption 1.1",

@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from bounds.erratum import LOST, Erratum, Gap, erratum
-from bounds.papers import p4
-from refimpl.pure_dp.impossibility import RidgeFunction
+from tailproof.bounds.erratum import LOST, Erratum, Gap, erratum
+from tailproof.bounds.papers import p4
+from tailproof.refimpl.pure_dp.impossibility import RidgeFunction
 
 
 def _least(*, slope: float, bias: float, power: float) -> float:

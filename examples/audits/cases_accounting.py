@@ -46,7 +46,7 @@ from laws_accounting import (
 )
 from laws_noise import worst
 
-from refimpl.claims import (
+from tailproof.refimpl.claims import (
     ApproxDP,
     PureDP,
     gaussian_delta,

@@ -18,7 +18,7 @@ import numpy as np
 from harness import Case, at_most, exactly
 from laws_noise import Array, Line
 
-from refimpl.claims import ApproxDP, PureDP, gaussian_epsilon
+from tailproof.refimpl.claims import ApproxDP, PureDP, gaussian_epsilon
 
 EPSILONS = (0.1, 1.0, 5.0)
 DELTAS = (1e-3, 1e-6)

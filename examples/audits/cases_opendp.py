@@ -58,8 +58,8 @@ from laws_opendp import (
     vector_noise,
 )
 
-from refimpl.claims import ADD_REMOVE, ZCDP, ApproxDP, Claim, PureDP
-from verification.adapters import claim_of_opendp, from_opendp
+from tailproof.refimpl.claims import ADD_REMOVE, ZCDP, ApproxDP, Claim, PureDP
+from tailproof.verification.adapters import claim_of_opendp, from_opendp
 
 # --- runs ------------------------------------------------------------------------------------------------------------------
 
@@ -159,7 +159,7 @@ def key_told(make: Make) -> Run:
 
 
 def by_adapter(make: Make, claimed: PureDP) -> Run:
-    """Through `verification.adapters`, which must read this claim from the measurement's map."""
+    """Through `tailproof.verification.adapters`, which must read this claim from the measurement's map."""
     kept: list[Any] = []
 
     def run(value: Any, rng: np.random.Generator) -> Any:

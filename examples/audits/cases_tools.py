@@ -12,7 +12,7 @@ import numpy as np
 from harness import Case, Run, at_most, by_runs, exactly
 from making import EPSILONS, READING, case_of, runs_of, settings, state, tool_of
 
-from refimpl.claims import ApproxDP, PureDP
+from tailproof.refimpl.claims import ApproxDP, PureDP
 
 
 def cases() -> list[Case]:

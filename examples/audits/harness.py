@@ -1,9 +1,9 @@
 """A case is a subject, a setting inside its documented assumptions, a claim that its documentation makes, and a test.
 
 Cases that can be computed give the exact largest privacy loss over a few pairs of neighbours (`laws.py`); all others run the
-library through its public interface and leave the rest to `verification.auditing.audit`.  Where the documentation does not say
-whether neighbours replace a record or add one, a case is `violated` only if neither reading saves it; what one reading saves is
-`inconclusive`, with a note.
+library through its public interface and leave the rest to `tailproof.verification.auditing.audit`.  Where the documentation does
+not say whether neighbours replace a record or add one, a case is `violated` only if neither reading saves it; what one reading
+saves is `inconclusive`, with a note.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.claims import Claim
-from verification.auditing import audit, limits
+from tailproof.refimpl.claims import Claim
+from tailproof.verification.auditing import audit, limits
 
 Run = Callable[[Any, np.random.Generator], Any]
 Test = Callable[["Case"], "Outcome"]

@@ -19,7 +19,7 @@ import numpy as np
 from laws_noise import Array, Mixture
 from scipy.special import ndtr
 
-from refimpl.claims import (
+from tailproof.refimpl.claims import (
     GDP,
     ZCDP,
     Claim,
@@ -31,7 +31,7 @@ from refimpl.claims import (
     zcdp_delta,
     zcdp_epsilon,
 )
-from verification import calculator
+from tailproof.verification import calculator
 
 SIGMAS = (0.5, 1.0, 4.0, 30.0)
 DELTAS = (1e-3, 1e-6, 1e-9)

@@ -19,7 +19,7 @@ import laws_noise as exact
 import numpy as np
 from laws_noise import Array
 
-from refimpl.claims import gaussian_epsilon
+from tailproof.refimpl.claims import gaussian_epsilon
 
 Make = Callable[[], Any]
 Pairs = Callable[[], Iterator[tuple[float, float]]]

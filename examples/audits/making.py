@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from harness import Case, Run, Test, by_runs
 
-from refimpl.claims import PureDP
+from tailproof.refimpl.claims import PureDP
 
 EPSILONS = (0.1, 1.0, 5.0)
 READING = "the other reading of neighbours saves it, and the documentation does not say which is meant"

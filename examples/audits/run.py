@@ -31,9 +31,9 @@ import cases_tools
 from harness import Case
 from tqdm import tqdm
 
-from refimpl.claims import parse_claim
-from refimpl.validation import InputError
-from verification.auditing import limits
+from tailproof.refimpl.claims import parse_claim
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.auditing import limits
 
 FOLDER = Path(__file__).resolve().parent
 KEPT = FOLDER.parent.parent / "verification" / "libraries.json"

@@ -32,18 +32,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, twice, warn_if_weak
-from refimpl.approx_dp.gradients import clipped_batch_gradient, projection
-from refimpl.approx_dp.problem import Problem, prepare
-from refimpl.approx_dp.public import high_order, positives, sizes
-from refimpl.approx_dp.shuffling import local_budget
-from refimpl.channel import L2, Bound, Channel
-from refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, gaussian_delta, zcdp_epsilon
-from refimpl.domains import Domain
-from refimpl.laws import Gaussian, UniformPermutation
-from refimpl.losses import AnyLoss
-from refimpl.means.rows import clip_weights, replace_record
-from refimpl.validation import FloatArray, InputError, choice, positive, whole
+from tailproof.refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, twice, warn_if_weak
+from tailproof.refimpl.approx_dp.gradients import clipped_batch_gradient, projection
+from tailproof.refimpl.approx_dp.problem import Problem, prepare
+from tailproof.refimpl.approx_dp.public import high_order, positives, sizes
+from tailproof.refimpl.approx_dp.shuffling import local_budget
+from tailproof.refimpl.channel import L2, Bound, Channel
+from tailproof.refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, gaussian_delta, zcdp_epsilon
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.laws import Gaussian, UniformPermutation
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.means.rows import clip_weights, replace_record
+from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, whole
 
 NOISES = ("record", "batch", "central")
 BOX_CONSTANT = 128.0

@@ -20,8 +20,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln, logsumexp
 
-from refimpl.claims import zcdp_epsilon
-from refimpl.validation import FloatArray, InputError, between, positive, probability, whole
+from tailproof.refimpl.claims import zcdp_epsilon
+from tailproof.refimpl.validation import FloatArray, InputError, between, positive, probability, whole
 
 ORDERS = np.concatenate([np.arange(2, 65), 2 ** np.arange(7, 11)])
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp import localised
-from refimpl.approx_dp.budget import Budget, warn_if_weak
-from refimpl.approx_dp.localised import (
+from tailproof.refimpl.approx_dp import localised
+from tailproof.refimpl.approx_dp.budget import Budget, warn_if_weak
+from tailproof.refimpl.approx_dp.localised import (
     Phase,
     around,
     check_phases,
@@ -31,12 +31,12 @@ from refimpl.approx_dp.localised import (
     tuned_phases,
     warn_if_refuted,
 )
-from refimpl.approx_dp.problem import Problem, prepare, with_quiet
-from refimpl.approx_dp.steps import consecutive
-from refimpl.channel import Channel
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss
-from refimpl.validation import FloatArray, InputError, positive, whole
+from tailproof.refimpl.approx_dp.problem import Problem, prepare, with_quiet
+from tailproof.refimpl.approx_dp.steps import consecutive
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
 
 __all__ = [
     "Stage",

@@ -13,8 +13,8 @@ import warnings
 from collections.abc import Callable
 from typing import TypeAlias
 
-from refimpl.claims import ZCDP, ApproxDP, gaussian_delta
-from refimpl.validation import InputError, positive, probability
+from tailproof.refimpl.claims import ZCDP, ApproxDP, gaussian_delta
+from tailproof.refimpl.validation import InputError, positive, probability
 
 Budget: TypeAlias = ApproxDP | ZCDP
 

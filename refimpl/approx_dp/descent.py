@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.gradients import Gradient, clipped_mean_gradient, projection
-from refimpl.approx_dp.problem import prepare
-from refimpl.channel import L2, Bound
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss, RecordQuadratic
-from refimpl.means.rows import replace_record
-from refimpl.validation import FloatArray, InputError, positive, whole
+from tailproof.refimpl.approx_dp.gradients import Gradient, clipped_mean_gradient, projection
+from tailproof.refimpl.approx_dp.problem import prepare
+from tailproof.refimpl.channel import L2, Bound
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss, RecordQuadratic
+from tailproof.refimpl.means.rows import replace_record
+from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
 
 
 def clipped_descent(

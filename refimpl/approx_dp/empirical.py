@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from refimpl.approx_dp.problem import Problem
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss, GlmLoss, PowerPenalty, Quadratic, RecordQuadratic, Ridge
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.approx_dp.problem import Problem
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss, GlmLoss, PowerPenalty, Quadratic, RecordQuadratic, Ridge
+from tailproof.refimpl.validation import FloatArray, InputError
 
 _TINY = 1e-300  # the curvature of an affine risk, whose minimiser one step finds
 

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.problem import parsed, prepare, with_gradients
-from refimpl.approx_dp.steps import Estimator, batches_of, projected_steps
-from refimpl.channel import Channel
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss, dimension_of
-from refimpl.means.rows import replace_record
-from refimpl.validation import FloatArray, choice, positive, whole
+from tailproof.refimpl.approx_dp.problem import parsed, prepare, with_gradients
+from tailproof.refimpl.approx_dp.steps import Estimator, batches_of, projected_steps
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss, dimension_of
+from tailproof.refimpl.means.rows import replace_record
+from tailproof.refimpl.validation import FloatArray, choice, positive, whole
 
 
 @dataclass(frozen=True)

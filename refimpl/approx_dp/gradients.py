@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from refimpl.domains import EPS, Ball, Box, Domain, Localised
-from refimpl.extension.certificate import LARGEST_RECORD
-from refimpl.losses import (
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, Localised
+from tailproof.refimpl.extension.certificate import LARGEST_RECORD
+from tailproof.refimpl.losses import (
     L4,
     AnyLoss,
     GlmLoss,
@@ -27,7 +27,7 @@ from refimpl.losses import (
     _row_norms,
     _split,
 )
-from refimpl.validation import FloatArray, IntArray
+from tailproof.refimpl.validation import FloatArray, IntArray
 
 Gradient: TypeAlias = Callable[[FloatArray], FloatArray]
 BatchGradient: TypeAlias = Callable[[FloatArray, IntArray | slice], FloatArray]

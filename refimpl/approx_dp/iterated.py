@@ -19,14 +19,21 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.approximation import Stage, check_stages, halving, published_within, run_stages, worst_neighbours
-from refimpl.approx_dp.budget import Budget, at_most, budget, twice
-from refimpl.approx_dp.localised import tuned_phases
-from refimpl.approx_dp.problem import prepare
-from refimpl.channel import Channel
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss
-from refimpl.validation import FloatArray, InputError, between, real, whole
+from tailproof.refimpl.approx_dp.approximation import (
+    Stage,
+    check_stages,
+    halving,
+    published_within,
+    run_stages,
+    worst_neighbours,
+)
+from tailproof.refimpl.approx_dp.budget import Budget, at_most, budget, twice
+from tailproof.refimpl.approx_dp.localised import tuned_phases
+from tailproof.refimpl.approx_dp.problem import prepare
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.validation import FloatArray, InputError, between, real, whole
 
 __all__ = ["iterated_lnc_gm", "part_sizes", "privacy", "published_stages", "tuned_stages", "worst_neighbours"]
 

@@ -15,17 +15,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp import accelerated
-from refimpl.approx_dp.accelerated import calibration, privacy, published_parameters, run_batches
-from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.iterated import part_sizes
-from refimpl.approx_dp.problem import prepare, with_quiet
-from refimpl.approx_dp.steps import consecutive
-from refimpl.channel import Channel
-from refimpl.claims import ZCDP
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss
-from refimpl.validation import FloatArray, InputError, positive, whole
+from tailproof.refimpl.approx_dp import accelerated
+from tailproof.refimpl.approx_dp.accelerated import calibration, privacy, published_parameters, run_batches
+from tailproof.refimpl.approx_dp.budget import warn_if_weak
+from tailproof.refimpl.approx_dp.iterated import part_sizes
+from tailproof.refimpl.approx_dp.problem import prepare, with_quiet
+from tailproof.refimpl.approx_dp.steps import consecutive
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ZCDP
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
 
 __all__ = ["Part", "conditional_privacy", "iterated_pnca_sgd", "privacy", "published_parts", "worst_neighbours"]
 

@@ -27,19 +27,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp import descent
-from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, warn_if_weak
-from refimpl.approx_dp.descent import check_step, descend, sensitivity, turning_records
-from refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped
-from refimpl.approx_dp.problem import Problem, prepare, with_quiet
-from refimpl.approx_dp.public import high_order, positives
-from refimpl.approx_dp.steps import consecutive
-from refimpl.channel import Channel
-from refimpl.claims import ApproxDP, UnprovedClaim
-from refimpl.domains import Ball, Domain, Localised
-from refimpl.laws import Gaussian
-from refimpl.losses import AnyLoss, RecordQuadratic
-from refimpl.validation import FloatArray, InputError, between, positive, probability, whole
+from tailproof.refimpl.approx_dp import descent
+from tailproof.refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, private_share, warn_if_weak
+from tailproof.refimpl.approx_dp.descent import check_step, descend, sensitivity, turning_records
+from tailproof.refimpl.approx_dp.gradients import clipped_mean_gradient, is_monotone_when_clipped
+from tailproof.refimpl.approx_dp.problem import Problem, prepare, with_quiet
+from tailproof.refimpl.approx_dp.public import high_order, positives
+from tailproof.refimpl.approx_dp.steps import consecutive
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ApproxDP, UnprovedClaim
+from tailproof.refimpl.domains import Ball, Domain, Localised
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.losses import AnyLoss, RecordQuadratic
+from tailproof.refimpl.validation import FloatArray, InputError, between, positive, probability, whole
 
 
 @dataclass(frozen=True)

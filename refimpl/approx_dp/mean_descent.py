@@ -23,19 +23,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.framework import worst_neighbours
-from refimpl.approx_dp.problem import prepare
-from refimpl.approx_dp.public import high_order, positives, sizes
-from refimpl.approx_dp.steps import Estimator, batches_of, projected_steps
-from refimpl.channel import Channel
-from refimpl.claims import ZCDP, ApproxDP, split_for_advanced
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss
-from refimpl.means.distance_program import METHODS
-from refimpl.means.iterative_updating import AMPLIFICATIONS, group_budget, iterative_updating_mean
-from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.validation import FloatArray, InputError, between, choice, positive, probability, whole
+from tailproof.refimpl.approx_dp.budget import warn_if_weak
+from tailproof.refimpl.approx_dp.framework import worst_neighbours
+from tailproof.refimpl.approx_dp.problem import prepare
+from tailproof.refimpl.approx_dp.public import high_order, positives, sizes
+from tailproof.refimpl.approx_dp.steps import Estimator, batches_of, projected_steps
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ZCDP, ApproxDP, split_for_advanced
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.means.distance_program import METHODS
+from tailproof.refimpl.means.iterative_updating import AMPLIFICATIONS, group_budget, iterative_updating_mean
+from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
+from tailproof.refimpl.validation import FloatArray, InputError, between, choice, positive, probability, whole
 
 __all__ = [
     "Parameters",

@@ -23,17 +23,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.problem import prepare, with_gradients
-from refimpl.approx_dp.public import low_order, positives, sizes
-from refimpl.approx_dp.steps import batches_of, projected_steps
-from refimpl.channel import Channel
-from refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss
-from refimpl.means import median_of_means
-from refimpl.means.median_of_means import number_of_groups, truncated_median_of_means, wanted_groups
-from refimpl.validation import FloatArray, InputError, between, choice, positive, probability, whole
+from tailproof.refimpl.approx_dp.budget import warn_if_weak
+from tailproof.refimpl.approx_dp.problem import prepare, with_gradients
+from tailproof.refimpl.approx_dp.public import low_order, positives, sizes
+from tailproof.refimpl.approx_dp.steps import batches_of, projected_steps
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.means import median_of_means
+from tailproof.refimpl.means.median_of_means import number_of_groups, truncated_median_of_means, wanted_groups
+from tailproof.refimpl.validation import FloatArray, InputError, between, choice, positive, probability, whole
 
 CONVEXITIES = ("convex", "strong")
 READINGS = ("batch", "printed")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from refimpl.approx_dp import (
+from tailproof.refimpl.approx_dp import (
     accelerated,
     approximation,
     iterated,
@@ -27,8 +27,8 @@ from refimpl.approx_dp import (
     sparse,
     trimmed_descent,
 )
-from refimpl.channel import Mechanism
-from refimpl.validation import MissingError, RangeError, choice
+from tailproof.refimpl.channel import Mechanism
+from tailproof.refimpl.validation import MissingError, RangeError, choice
 
 Kind: TypeAlias = Literal["theory", "tuned"]
 

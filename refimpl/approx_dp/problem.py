@@ -12,11 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.domains import Domain, parse_domain
-from refimpl.extension.certified import LARGEST_REACH
-from refimpl.losses import AnyLoss, GlmLoss, PowerPenalty, Quadratic, RecordQuadratic, Ridge, dimension_of, parse_any_loss
-from refimpl.pure_dp.perturbation import table
-from refimpl.validation import FloatArray, InputError, vector
+from tailproof.refimpl.domains import Domain, parse_domain
+from tailproof.refimpl.extension.certified import LARGEST_REACH
+from tailproof.refimpl.losses import (
+    AnyLoss,
+    GlmLoss,
+    PowerPenalty,
+    Quadratic,
+    RecordQuadratic,
+    Ridge,
+    dimension_of,
+    parse_any_loss,
+)
+from tailproof.refimpl.pure_dp.perturbation import table
+from tailproof.refimpl.validation import FloatArray, InputError, vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from refimpl.validation import InputError, positive, real, whole
+from tailproof.refimpl.validation import InputError, positive, real, whole
 
 
 def positives(**values: Any) -> tuple[float, ...]:

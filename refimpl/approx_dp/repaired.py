@@ -17,17 +17,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, twice, warn_if_weak
-from refimpl.approx_dp.localised import Phase
-from refimpl.approx_dp.problem import prepare, with_quiet
-from refimpl.approx_dp.steps import consecutive
-from refimpl.channel import L2, Channel
-from refimpl.domains import Domain
-from refimpl.laws import Gaussian
-from refimpl.losses import GlmLoss, Loss, Quadratic, Ridge
-from refimpl.pure_dp import single
-from refimpl.pure_dp.perturbation import Minimise, RegularisedProblem, certified_point
-from refimpl.validation import FloatArray, InputError, positive
+from tailproof.refimpl.approx_dp.budget import Budget, at_most, budget, noise_scale, twice, warn_if_weak
+from tailproof.refimpl.approx_dp.localised import Phase
+from tailproof.refimpl.approx_dp.problem import prepare, with_quiet
+from tailproof.refimpl.approx_dp.steps import consecutive
+from tailproof.refimpl.channel import L2, Channel
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic, Ridge
+from tailproof.refimpl.pure_dp import single
+from tailproof.refimpl.pure_dp.perturbation import Minimise, RegularisedProblem, certified_point
+from tailproof.refimpl.validation import FloatArray, InputError, positive
 
 
 def localised_extension(

@@ -7,14 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.problem import prepare
-from refimpl.approx_dp.steps import projected_steps
-from refimpl.channel import Channel, Transcript
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss
-from refimpl.means import soft_truncation
-from refimpl.means.trimmed import trimmed_means
-from refimpl.validation import FloatArray, choice, positive, whole
+from tailproof.refimpl.approx_dp.problem import prepare
+from tailproof.refimpl.approx_dp.steps import projected_steps
+from tailproof.refimpl.channel import Channel, Transcript
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.means import soft_truncation
+from tailproof.refimpl.means.trimmed import trimmed_means
+from tailproof.refimpl.validation import FloatArray, choice, positive, whole
 
 
 def robust_gradient_descent(

@@ -40,17 +40,17 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.stats import chi2, norm
 
-from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.empirical import block_minimisers
-from refimpl.approx_dp.problem import prepare
-from refimpl.approx_dp.public import positives, sizes
-from refimpl.channel import Channel, Smooth
-from refimpl.claims import ApproxDP
-from refimpl.domains import Domain
-from refimpl.laws import Gaussian
-from refimpl.losses import AnyLoss, Quadratic
-from refimpl.means.rows import replace_record
-from refimpl.validation import FloatArray, InputError, choice, positive, probability, whole
+from tailproof.refimpl.approx_dp.budget import warn_if_weak
+from tailproof.refimpl.approx_dp.empirical import block_minimisers
+from tailproof.refimpl.approx_dp.problem import prepare
+from tailproof.refimpl.approx_dp.public import positives, sizes
+from tailproof.refimpl.channel import Channel, Smooth
+from tailproof.refimpl.claims import ApproxDP
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.losses import AnyLoss, Quadratic
+from tailproof.refimpl.means.rows import replace_record
+from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, probability, whole
 
 NOISES = ("published", "tuned")
 CENTRES = ("data", "any")

@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.accountant import noise_multiplier
-from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.gradients import clipped_batch_gradient, projection
-from refimpl.approx_dp.problem import prepare
-from refimpl.channel import L2, Bound, Channel
-from refimpl.claims import ZCDP, ApproxDP
-from refimpl.domains import Domain
-from refimpl.laws import Gaussian, UniformSubset
-from refimpl.losses import AnyLoss
-from refimpl.means.rows import replace_record
-from refimpl.validation import FloatArray, InputError, choice, positive, whole
+from tailproof.refimpl.approx_dp.accountant import noise_multiplier
+from tailproof.refimpl.approx_dp.budget import warn_if_weak
+from tailproof.refimpl.approx_dp.gradients import clipped_batch_gradient, projection
+from tailproof.refimpl.approx_dp.problem import prepare
+from tailproof.refimpl.channel import L2, Bound, Channel
+from tailproof.refimpl.claims import ZCDP, ApproxDP
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.laws import Gaussian, UniformSubset
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.means.rows import replace_record
+from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, whole
 
 OUTPUTS = ("last", "average")
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from refimpl.claims import ApproxDP
-from refimpl.validation import InputError, positive, probability, whole
+from tailproof.refimpl.claims import ApproxDP
+from tailproof.refimpl.validation import InputError, positive, probability, whole
 
 LOCAL_LIMIT = 0.5
 """P0's proof of Theorem 6 assumes ε₀ ≤ 1/2; that is what its ε = O(√(log(n/δ)/n)) is there for."""

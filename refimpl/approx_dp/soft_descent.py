@@ -19,16 +19,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.problem import parsed, with_gradients
-from refimpl.approx_dp.public import positives, sizes
-from refimpl.approx_dp.steps import SAMPLINGS, batches_of, descend
-from refimpl.approx_dp.trimmed_descent import privacy
-from refimpl.channel import Channel
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss, dimension_of
-from refimpl.means import soft_truncation
-from refimpl.means.soft_truncation import PLATEAU, soft_truncated_mean
-from refimpl.validation import FloatArray, choice, positive, probability
+from tailproof.refimpl.approx_dp.problem import parsed, with_gradients
+from tailproof.refimpl.approx_dp.public import positives, sizes
+from tailproof.refimpl.approx_dp.steps import SAMPLINGS, batches_of, descend
+from tailproof.refimpl.approx_dp.trimmed_descent import privacy
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss, dimension_of
+from tailproof.refimpl.means import soft_truncation
+from tailproof.refimpl.means.soft_truncation import PLATEAU, soft_truncated_mean
+from tailproof.refimpl.validation import FloatArray, choice, positive, probability
 
 __all__ = [
     "experiment_parameters",

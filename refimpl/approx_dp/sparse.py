@@ -20,18 +20,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.gradients import gradient_tables
-from refimpl.approx_dp.problem import parsed, records_of, with_gradients
-from refimpl.approx_dp.public import low_order, positives, sizes
-from refimpl.approx_dp.steps import batches_of
-from refimpl.channel import Channel
-from refimpl.claims import ApproxDP, PureDP, implied_epsilon
-from refimpl.losses import AnyLoss, dimension_of
-from refimpl.means import peeling
-from refimpl.means.peeling import noise_scale, peel
-from refimpl.means.rows import truncated_mean_of
-from refimpl.validation import FloatArray, InputError, between, positive, probability, vector, whole
+from tailproof.refimpl.approx_dp.budget import warn_if_weak
+from tailproof.refimpl.approx_dp.gradients import gradient_tables
+from tailproof.refimpl.approx_dp.problem import parsed, records_of, with_gradients
+from tailproof.refimpl.approx_dp.public import low_order, positives, sizes
+from tailproof.refimpl.approx_dp.steps import batches_of
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ApproxDP, PureDP, implied_epsilon
+from tailproof.refimpl.losses import AnyLoss, dimension_of
+from tailproof.refimpl.means import peeling
+from tailproof.refimpl.means.peeling import noise_scale, peel
+from tailproof.refimpl.means.rows import truncated_mean_of
+from tailproof.refimpl.validation import FloatArray, InputError, between, positive, probability, vector, whole
 
 STEPS_CONSTANT = 72 / 5  # T = (72γ/(5μ))·log n: the proof's excess risk shrinks by 1 − 5μ/(72γ) in a step
 SPARSITY_CONSTANT = 72  # s = 72(γ/μ)²s* [proof of Theorem 10, after (45)]

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.budget import warn_if_weak
-from refimpl.approx_dp.gradients import Tables, gradient_tables, projection
-from refimpl.approx_dp.problem import Problem, prepare
-from refimpl.channel import Channel
-from refimpl.domains import LARGEST_POINT, Domain
-from refimpl.losses import AnyLoss
-from refimpl.validation import FloatArray, InputError, choice, positive, whole
+from tailproof.refimpl.approx_dp.budget import warn_if_weak
+from tailproof.refimpl.approx_dp.gradients import Tables, gradient_tables, projection
+from tailproof.refimpl.approx_dp.problem import Problem, prepare
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.domains import LARGEST_POINT, Domain
+from tailproof.refimpl.losses import AnyLoss
+from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, whole
 
 Estimator: TypeAlias = Callable[[FloatArray, Channel], FloatArray]
 """A private mean of the rows of a table, which lasts until the next step, released through the channel."""

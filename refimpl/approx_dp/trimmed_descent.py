@@ -19,16 +19,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from refimpl.approx_dp.problem import parsed, with_gradients
-from refimpl.approx_dp.public import positives, sizes
-from refimpl.approx_dp.steps import batches_of, descend
-from refimpl.channel import Channel
-from refimpl.claims import ZCDP, zcdp_budget
-from refimpl.domains import Domain
-from refimpl.losses import AnyLoss, dimension_of
-from refimpl.means import trimmed
-from refimpl.means.trimmed import trimmed_mean
-from refimpl.validation import FloatArray, positive, whole
+from tailproof.refimpl.approx_dp.problem import parsed, with_gradients
+from tailproof.refimpl.approx_dp.public import positives, sizes
+from tailproof.refimpl.approx_dp.steps import batches_of, descend
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ZCDP, zcdp_budget
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import AnyLoss, dimension_of
+from tailproof.refimpl.means import trimmed
+from tailproof.refimpl.means.trimmed import trimmed_mean
+from tailproof.refimpl.validation import FloatArray, positive, whole
 
 STEPS = 1.0  # the constant of T = O((β/α) log n)
 TRIM = 1  # m = O(1)

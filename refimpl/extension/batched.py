@@ -36,11 +36,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, xlogy
 
-from refimpl.domains import Ball, Domain
-from refimpl.extension.curvature import edge_hessians
-from refimpl.extension.smoothing import Smoothed
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray, InputError, between, records, vector
+from tailproof.refimpl.domains import Ball, Domain
+from tailproof.refimpl.extension.curvature import edge_hessians
+from tailproof.refimpl.extension.smoothing import Smoothed
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError, between, records, vector
 
 KindArray: TypeAlias = NDArray[np.int8]
 Part: TypeAlias = slice | NDArray[np.intp]
@@ -326,7 +326,7 @@ class RowExtension:
         least = _SMALLEST_MOVE * of.domain.diameter_upper() / of.lipschitz
         normals = g - duals[:, np.newaxis] * of.features[rows]
         if of.quadratic_part is not None:
-            from refimpl.extension.penalised import bent_hessians
+            from tailproof.refimpl.extension.penalised import bent_hessians
 
             normals = normals - of.quadratic_part.gradients(y, rows)
             inside, give = self.kind[rows] == 2, np.maximum(give, least)
@@ -417,7 +417,7 @@ class Batch:
 
     def _at(self, point: FloatArray) -> Extension:
         if self.quadratic_part is not None:
-            from refimpl.extension.penalised import penalised
+            from tailproof.refimpl.extension.penalised import penalised
 
             return penalised(self, point)
         return _at_ball(self, point) if isinstance(self.domain, Ball) else _at_any(self, point)

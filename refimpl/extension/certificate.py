@@ -22,7 +22,7 @@ A + δI is positive semidefinite, the tangent is a minorant on W after subtracti
 Both functions that evaluate the bound speak of the real numbers that the given floats stand for.  `gap_upper` uses floats
 and bounds every rounding error; `gap_upper_in_balls` uses ball arithmetic and comes closer.  The first accepts only y, w̃
 and g that are inside their sets by more than rounding, the second all that are inside.  The sets are those of
-`refimpl.domains`, an ellipsoid as represented by its axes and basis; their extent is taken from there, and in floats
+`tailproof.refimpl.domains`, an ellipsoid as represented by its axes and basis; their extent is taken from there, and in floats
 their support functions too, which are rounded outward.  The elementary functions of numpy and scipy are trusted to be
 within 8 units in the last place.
 
@@ -46,11 +46,11 @@ from flint import arb, arb_mat, ctx
 from scipy.optimize import nnls
 from scipy.special import xlog1py, xlogy
 
-from refimpl.domains import EPS, LARGEST_POINT, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension.exact_sets import ball_part, facet_weights
-from refimpl.extension.refined import ExactRecord
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray, InputError, between, positive, records, vector, whole
+from tailproof.refimpl.domains import EPS, LARGEST_POINT, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension.exact_sets import ball_part, facet_weights
+from tailproof.refimpl.extension.refined import ExactRecord
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError, between, positive, records, vector, whole
 
 LARGEST_RECORD = 1e60  # entries of the data
 _TINY = float(np.finfo(np.float64).tiny)  # what underflow can lose in any sum of products here is less

@@ -41,15 +41,15 @@ from mpmath import mpf
 from mpmath.libmp import to_rational  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from refimpl.domains import EPS, Ball, Domain, secular_root
-from refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
-from refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
-from refimpl.extension.envelope import Envelope, envelope
-from refimpl.extension.exact_sets import exact, exact_matrix, length
-from refimpl.extension.refined import ExactRecord, quadratic_gradient, refine
-from refimpl.extension.smoothing import Smoothed
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray, InputError, positive
+from tailproof.refimpl.domains import EPS, Ball, Domain, secular_root
+from tailproof.refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
+from tailproof.refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
+from tailproof.refimpl.extension.envelope import Envelope, envelope
+from tailproof.refimpl.extension.exact_sets import exact, exact_matrix, length
+from tailproof.refimpl.extension.refined import ExactRecord, quadratic_gradient, refine
+from tailproof.refimpl.extension.smoothing import Smoothed
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError, positive
 
 Stage = Literal["newton", "newton, refined", "cutting planes"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.validation import FloatArray
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.validation import FloatArray
 
 
 def edge_hessians(

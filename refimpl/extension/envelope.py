@@ -20,12 +20,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from refimpl.domains import EPS
-from refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, fenchel_gap, margin_of_slope
-from refimpl.extension.curvature import edge_hessians
-from refimpl.extension.smoothing import Smoothed
-from refimpl.losses import GlmLoss, Quadratic, Ridge
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import EPS
+from tailproof.refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, fenchel_gap, margin_of_slope
+from tailproof.refimpl.extension.curvature import edge_hessians
+from tailproof.refimpl.extension.smoothing import Smoothed
+from tailproof.refimpl.losses import GlmLoss, Quadratic, Ridge
+from tailproof.refimpl.validation import FloatArray, InputError
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ import numpy as np
 from mpmath import mpf
 from numpy.typing import NDArray
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.validation import FloatArray, InputError
 
 Vector: TypeAlias = NDArray[np.object_]  # of mpf
 Matrix: TypeAlias = NDArray[np.object_]

@@ -36,13 +36,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.domains import EPS, Ball, Domain, Localised
-from refimpl.extension.batched import batch
-from refimpl.extension.joint import StepLimitError, StepPlan, constant_step_bound, iterations_for
-from refimpl.extension.socp import ReferenceExtension, certify
-from refimpl.losses import GlmLoss, Quadratic
-from refimpl.projections import inexact_projection
-from refimpl.validation import FloatArray, InputError, positive, records, vector, whole
+from tailproof.refimpl.domains import EPS, Ball, Domain, Localised
+from tailproof.refimpl.extension.batched import batch
+from tailproof.refimpl.extension.joint import StepLimitError, StepPlan, constant_step_bound, iterations_for
+from tailproof.refimpl.extension.socp import ReferenceExtension, certify
+from tailproof.refimpl.losses import GlmLoss, Quadratic
+from tailproof.refimpl.projections import inexact_projection
+from tailproof.refimpl.validation import FloatArray, InputError, positive, records, vector, whole
 
 
 @dataclass(frozen=True)

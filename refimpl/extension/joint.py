@@ -36,10 +36,20 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.domains import EPS, Domain, Localised
-from refimpl.losses import GlmLoss, Loss, Quadratic, Ridge
-from refimpl.projections import inexact_projection
-from refimpl.validation import FloatArray, InputError, between, matrix, nonnegative, positive, records, vector, whole
+from tailproof.refimpl.domains import EPS, Domain, Localised
+from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic, Ridge
+from tailproof.refimpl.projections import inexact_projection
+from tailproof.refimpl.validation import (
+    FloatArray,
+    InputError,
+    between,
+    matrix,
+    nonnegative,
+    positive,
+    records,
+    vector,
+    whole,
+)
 
 SubgradientOracle: TypeAlias = Callable[[FloatArray], FloatArray]
 ProjectionOracle: TypeAlias = Callable[[FloatArray, float], FloatArray]  # (point, accuracy) ↦ a point of the set

@@ -28,8 +28,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from refimpl.domains import Domain
-from refimpl.extension.batched import (
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.extension.batched import (
     _BLOCK,
     _EPS,
     _SMALLEST_MOVE,
@@ -40,9 +40,9 @@ from refimpl.extension.batched import (
     _row_lengths,
     margin_of_slope,
 )
-from refimpl.extension.curvature import _boundary, _directions, _squares, _turned
-from refimpl.losses import GlmLoss
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.extension.curvature import _boundary, _directions, _squares, _turned
+from tailproof.refimpl.losses import GlmLoss
+from tailproof.refimpl.validation import FloatArray, InputError
 
 Rows = NDArray[np.intp]
 _MOST_STEPS = 1100  # a bisection through all magnitudes

@@ -45,13 +45,23 @@ import mpmath  # type: ignore[import-untyped]
 import numpy as np
 from mpmath import mpf
 
-from refimpl.domains import Domain
-from refimpl.extension.exact_sets import GUARD, Matrix, Vector, crossing, exact, exact_matrix, length, lowest, projection
-from refimpl.losses import L4, Affine, GlmLoss, Hinge, Logistic, Quadratic, Squared
-from refimpl.validation import FloatArray, vector, whole
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.extension.exact_sets import (
+    GUARD,
+    Matrix,
+    Vector,
+    crossing,
+    exact,
+    exact_matrix,
+    length,
+    lowest,
+    projection,
+)
+from tailproof.refimpl.losses import L4, Affine, GlmLoss, Hinge, Logistic, Quadratic, Squared
+from tailproof.refimpl.validation import FloatArray, vector, whole
 
 if TYPE_CHECKING:
-    from refimpl.extension.certificate import Problem  # which imports this module
+    from tailproof.refimpl.extension.certificate import Problem  # which imports this module
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import expit
 
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
 
 
 @dataclass(frozen=True)

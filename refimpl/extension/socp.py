@@ -31,9 +31,9 @@ import cvxpy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.domains import EPS, LARGEST_POINT, Domain
-from refimpl.losses import GlmLoss, Loss, Quadratic
-from refimpl.validation import FloatArray, InputError, positive, real, vector, whole
+from tailproof.refimpl.domains import EPS, LARGEST_POINT, Domain
+from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic
+from tailproof.refimpl.validation import FloatArray, InputError, positive, real, vector, whole
 
 _TINY = float(np.finfo(np.float64).tiny)
 

@@ -15,13 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
-from refimpl.domains import EPS
-from refimpl.extension.batched import Batch, Extension, batch
-from refimpl.extension.certificate import Problem, record_gaps_upper
-from refimpl.extension.certified import bits_for, certificate_of, refined_value
-from refimpl.extension.refined import refine
-from refimpl.losses import GlmLoss
-from refimpl.validation import FloatArray, IntArray, positive
+from tailproof.refimpl.domains import EPS
+from tailproof.refimpl.extension.batched import Batch, Extension, batch
+from tailproof.refimpl.extension.certificate import Problem, record_gaps_upper
+from tailproof.refimpl.extension.certified import bits_for, certificate_of, refined_value
+from tailproof.refimpl.extension.refined import refine
+from tailproof.refimpl.losses import GlmLoss
+from tailproof.refimpl.validation import FloatArray, IntArray, positive
 
 
 @dataclass(frozen=True, eq=False)

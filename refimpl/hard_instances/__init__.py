@@ -1,8 +1,14 @@
 """Hard instances of the papers' lower bounds, as data that any algorithm can be run on: one file per paper."""
 
-from refimpl.hard_instances.decoding import Budget, hardest_chance, member_error_lower, pair_error_lower, spike_failure_lower
-from refimpl.hard_instances.p0 import Growth, GrowthSigns, GrowthSpikes
-from refimpl.hard_instances.p3 import (
+from tailproof.refimpl.hard_instances.decoding import (
+    Budget,
+    hardest_chance,
+    member_error_lower,
+    pair_error_lower,
+    spike_failure_lower,
+)
+from tailproof.refimpl.hard_instances.p0 import Growth, GrowthSigns, GrowthSpikes
+from tailproof.refimpl.hard_instances.p3 import (
     MeanSpikes,
     QuadraticSpikes,
     convex_family,
@@ -10,8 +16,8 @@ from refimpl.hard_instances.p3 import (
     sparse_means,
     spike_or_nothing,
 )
-from refimpl.hard_instances.p4 import Family, PackingFamily, SignFamily, excess_risk
-from refimpl.hard_instances.packing import packing, sign_code, sparse_code, weight_code
+from tailproof.refimpl.hard_instances.p4 import Family, PackingFamily, SignFamily, excess_risk
+from tailproof.refimpl.hard_instances.packing import packing, sign_code, sparse_code, weight_code
 
 __all__ = [
     "Budget",

@@ -34,8 +34,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, gdp_to_zcdp, to_replace_one
-from refimpl.validation import InputError, between, probability, whole
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, gdp_to_zcdp, to_replace_one
+from tailproof.refimpl.validation import InputError, between, probability, whole
 
 Budget: TypeAlias = float | Claim
 """A claim; or ε, of pure differential privacy."""

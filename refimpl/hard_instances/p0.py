@@ -28,11 +28,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from refimpl.domains import Ball
-from refimpl.hard_instances.decoding import Budget, hardest_chance, mixed, pair_error_lower, spike_failure_lower
-from refimpl.hard_instances.packing import separation
-from refimpl.losses import Affine, PowerPenalty, Ridge
-from refimpl.validation import FloatArray, InputError, between, positive, real, whole
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.hard_instances.decoding import Budget, hardest_chance, mixed, pair_error_lower, spike_failure_lower
+from tailproof.refimpl.hard_instances.packing import separation
+from tailproof.refimpl.losses import Affine, PowerPenalty, Ridge
+from tailproof.refimpl.validation import FloatArray, InputError, between, positive, real, whole
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refimpl.domains import Ball
-from refimpl.hard_instances.decoding import Budget, hardest_chance, spike_failure_lower
-from refimpl.hard_instances.p4 import PackingFamily
-from refimpl.hard_instances.packing import separation, sparse_code, weight_code
-from refimpl.losses import Quadratic
-from refimpl.validation import FloatArray, InputError, between, positive, whole
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.hard_instances.decoding import Budget, hardest_chance, spike_failure_lower
+from tailproof.refimpl.hard_instances.p4 import PackingFamily
+from tailproof.refimpl.hard_instances.packing import separation, sparse_code, weight_code
+from tailproof.refimpl.losses import Quadratic
+from tailproof.refimpl.validation import FloatArray, InputError, between, positive, whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,11 +28,11 @@ from typing import Protocol
 import numpy as np
 from scipy.stats import binom
 
-from refimpl.domains import Ball
-from refimpl.hard_instances.decoding import Budget, hardest_chance, mixed, pair_error_lower, spike_failure_lower
-from refimpl.hard_instances.packing import packing, separation
-from refimpl.losses import Affine
-from refimpl.validation import FloatArray, InputError, between, positive, whole
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.hard_instances.decoding import Budget, hardest_chance, mixed, pair_error_lower, spike_failure_lower
+from tailproof.refimpl.hard_instances.packing import packing, separation
+from tailproof.refimpl.losses import Affine
+from tailproof.refimpl.validation import FloatArray, InputError, between, positive, whole
 
 
 class Family(Protocol):

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from refimpl.validation import FloatArray, InputError, whole
+from tailproof.refimpl.validation import FloatArray, InputError, whole
 
 CANDIDATES = 4000
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl import validation
-from refimpl.channel import L2, Bound
-from refimpl.means.rows import clipped_mean_of, replace_record
-from refimpl.validation import FloatArray
+from tailproof.refimpl import validation
+from tailproof.refimpl.channel import L2, Bound
+from tailproof.refimpl.means.rows import clipped_mean_of, replace_record
+from tailproof.refimpl.validation import FloatArray
 
 
 def clipped_mean(data: ArrayLike, *, clip: float) -> FloatArray:

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog, minimize_scalar, nnls
 
-from refimpl.validation import FloatArray, InputError, choice, positive, records, vector, whole
+from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, records, vector, whole
 
 METHODS = ("auto", "exact", "semidefinite", "heuristic")
 

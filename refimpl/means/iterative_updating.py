@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl import validation
-from refimpl.channel import L2, Bound, Channel
-from refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, zcdp_budget, zcdp_epsilon
-from refimpl.laws import Gaussian, UniformPermutation
-from refimpl.means.distance_program import METHODS, iterate
-from refimpl.means.rows import clip_weights, replace_record
-from refimpl.validation import FloatArray, IntArray
+from tailproof.refimpl import validation
+from tailproof.refimpl.channel import L2, Bound, Channel
+from tailproof.refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, zcdp_budget, zcdp_epsilon
+from tailproof.refimpl.laws import Gaussian, UniformPermutation
+from tailproof.refimpl.means.distance_program import METHODS, iterate
+from tailproof.refimpl.means.rows import clip_weights, replace_record
+from tailproof.refimpl.validation import FloatArray, IntArray
 
 AMPLIFICATIONS = ("published", "none")
 

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl import validation
-from refimpl.channel import L1, Channel, LInf
-from refimpl.claims import ApproxDP, PureDP
-from refimpl.laws import Laplace, NoisyArgmax
-from refimpl.means.rows import replace_record, truncated_mean_of
-from refimpl.validation import FloatArray
+from tailproof.refimpl import validation
+from tailproof.refimpl.channel import L1, Channel, LInf
+from tailproof.refimpl.claims import ApproxDP, PureDP
+from tailproof.refimpl.laws import Laplace, NoisyArgmax
+from tailproof.refimpl.means.rows import replace_record, truncated_mean_of
+from tailproof.refimpl.validation import FloatArray
 
 
 def peel(

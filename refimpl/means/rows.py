@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refimpl.validation import FloatArray
+from tailproof.refimpl.validation import FloatArray
 
 _BLOCK = 1 << 17  # entries handled at a time by the operations that need temporaries: new memory costs more than the work
 

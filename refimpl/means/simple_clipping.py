@@ -10,13 +10,13 @@ import math
 
 from numpy.typing import ArrayLike
 
-from refimpl import validation
-from refimpl.channel import Channel
-from refimpl.claims import ZCDP
-from refimpl.laws import Gaussian
-from refimpl.means.clipped import sensitivity, worst_neighbours
-from refimpl.means.rows import clipped_mean_of
-from refimpl.validation import FloatArray
+from tailproof.refimpl import validation
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ZCDP
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.means.clipped import sensitivity, worst_neighbours
+from tailproof.refimpl.means.rows import clipped_mean_of
+from tailproof.refimpl.validation import FloatArray
 
 __all__ = ["privacy", "sensitivity", "simple_clipping_mean", "worst_neighbours"]
 

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from refimpl import validation
-from refimpl.channel import Bound, Channel, LInf
-from refimpl.laws import Gaussian
-from refimpl.means.rows import blocks, column_sums, replace_record
-from refimpl.means.trimmed import privacy
-from refimpl.validation import FloatArray
+from tailproof.refimpl import validation
+from tailproof.refimpl.channel import Bound, Channel, LInf
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.means.rows import blocks, column_sums, replace_record
+from tailproof.refimpl.means.trimmed import privacy
+from tailproof.refimpl.validation import FloatArray
 
 __all__ = ["correction", "influence", "privacy", "sensitivity", "smoothed_influence", "soft_truncated_mean"]
 

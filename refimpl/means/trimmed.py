@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from refimpl import validation
-from refimpl.channel import Channel, Smooth
-from refimpl.claims import ZCDP, zcdp_budget
-from refimpl.laws import LLN
-from refimpl.means.rows import replace_record
-from refimpl.validation import FloatArray
+from tailproof.refimpl import validation
+from tailproof.refimpl.channel import Channel, Smooth
+from tailproof.refimpl.claims import ZCDP, zcdp_budget
+from tailproof.refimpl.laws import LLN
+from tailproof.refimpl.means.rows import replace_record
+from tailproof.refimpl.validation import FloatArray
 
 CLAMPS = ("output", "data")
 _FLOOR = 1e-200  # of the smooth sensitivity, in units of b − a: keeps the noise positive where e^{−mt} underflows

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl import validation
-from refimpl.channel import L2, Bound, Channel
-from refimpl.claims import ApproxDP, classical_gaussian_scale
-from refimpl.laws import Gaussian
-from refimpl.means.rows import replace_record, truncated_mean_of
-from refimpl.validation import FloatArray
+from tailproof.refimpl import validation
+from tailproof.refimpl.channel import L2, Bound, Channel
+from tailproof.refimpl.claims import ApproxDP, classical_gaussian_scale
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.means.rows import replace_record, truncated_mean_of
+from tailproof.refimpl.validation import FloatArray
 
 
 def truncated_mean(

@@ -1,12 +1,19 @@
 """Pure differential privacy for stochastic convex optimisation with heavy-tailed data."""
 
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.exponential import exponential_mechanism
-from refimpl.pure_dp.objective import ObjectivePlan, objective_bound, objective_perturbation, objective_plan
-from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_bound, expectation_plan, high_probability_plan
-from refimpl.pure_dp.population import population_localization
-from refimpl.pure_dp.single import single_output_perturbation
-from refimpl.pure_dp.structured import structured_output_perturbation
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.exponential import exponential_mechanism
+from tailproof.refimpl.pure_dp.objective import ObjectivePlan, objective_bound, objective_perturbation, objective_plan
+from tailproof.refimpl.pure_dp.plan import (
+    Assumption,
+    Phase,
+    Plan,
+    expectation_bound,
+    expectation_plan,
+    high_probability_plan,
+)
+from tailproof.refimpl.pure_dp.population import population_localization
+from tailproof.refimpl.pure_dp.single import single_output_perturbation
+from tailproof.refimpl.pure_dp.structured import structured_output_perturbation
 
 __all__ = [
     "Assumption",

@@ -16,8 +16,8 @@ import math
 import numpy as np
 from scipy.special import betainc, gammaln
 
-from refimpl.losses import Absolute, GlmLoss, Hinge, ReLU
-from refimpl.validation import FloatArray, InputError, positive, whole
+from tailproof.refimpl.losses import Absolute, GlmLoss, Hinge, ReLU
+from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
 
 
 def roughness(dimension: int) -> float:

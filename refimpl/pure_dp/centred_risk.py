@@ -24,11 +24,11 @@ from functools import cached_property
 
 import numpy as np
 
-from refimpl.domains import Localised
-from refimpl.extension.certificate import Problem
-from refimpl.extension.values import Evaluator, Values
-from refimpl.losses import Loss
-from refimpl.validation import FloatArray, InputError, IntArray
+from tailproof.refimpl.domains import Localised
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.values import Evaluator, Values
+from tailproof.refimpl.losses import Loss
+from tailproof.refimpl.validation import FloatArray, InputError, IntArray
 
 
 def accuracy(n: int) -> float:
@@ -108,7 +108,7 @@ class CentredRisk:
 
     def draw(self, temperature: float, rng: np.random.Generator) -> FloatArray:
         """A point of W_loc with density ∝ exp(−V/T): see `rejection`."""
-        from refimpl.pure_dp.rejection import draw  # which imports this module
+        from tailproof.refimpl.pure_dp.rejection import draw  # which imports this module
 
         return draw(self, temperature, rng).point
 

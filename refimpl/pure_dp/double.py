@@ -9,7 +9,7 @@ finds the same point, and only its noise is fresh.  Under (B) the extension is c
 C-Lipschitz on W_loc only; its slopes are cut to C as before, and with them the bias stays (benchmarks/localisation.py, `bias`).
 
 Departures: r as in `localise`; ρ-zCDP too; where floats ask for it, κ is larger in the second stage; the projection onto
-W_loc is that of `refimpl.domains`.
+W_loc is that of `tailproof.refimpl.domains`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from refimpl.channel import Channel
-from refimpl.domains import Domain
-from refimpl.extension.certified import accuracy_for
-from refimpl.losses import Loss
-from refimpl.pure_dp.localise import localised_part
-from refimpl.pure_dp.perturbation import (
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.extension.certified import accuracy_for
+from tailproof.refimpl.losses import Loss
+from tailproof.refimpl.pure_dp.localise import localised_part
+from tailproof.refimpl.pure_dp.perturbation import (
     STAGE_FAILURE,
     Minimise,
     certified_point,
@@ -32,8 +32,8 @@ from refimpl.pure_dp.perturbation import (
     noisy,
     prepare,
 )
-from refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
-from refimpl.validation import FloatArray, choice, positive, probability, whole
+from tailproof.refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
+from tailproof.refimpl.validation import FloatArray, choice, positive, probability, whole
 
 __all__ = ["double_output_perturbation", "paper_lipschitz", "privacy", "sensitivity", "worst_neighbours"]
 

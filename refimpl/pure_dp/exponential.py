@@ -28,16 +28,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.channel import Bound, Channel, LInf
-from refimpl.claims import PureDP
-from refimpl.domains import Domain, parse_domain
-from refimpl.laws import Softmax
-from refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, dimension_of, parse_loss
-from refimpl.means.rows import replace_record
-from refimpl.pure_dp.ball_smoothing import check_smoothing, smoothed_slopes
-from refimpl.pure_dp.nets import MOST_POINTS, net
-from refimpl.pure_dp.perturbation import table
-from refimpl.validation import FloatArray, InputError, positive, probability, vector, whole
+from tailproof.refimpl.channel import Bound, Channel, LInf
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Domain, parse_domain
+from tailproof.refimpl.laws import Softmax
+from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, dimension_of, parse_loss
+from tailproof.refimpl.means.rows import replace_record
+from tailproof.refimpl.pure_dp.ball_smoothing import check_smoothing, smoothed_slopes
+from tailproof.refimpl.pure_dp.nets import MOST_POINTS, net
+from tailproof.refimpl.pure_dp.perturbation import table
+from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, vector, whole
 
 BLOCK = 4_000_000
 """Entries of the largest table that is formed at once."""

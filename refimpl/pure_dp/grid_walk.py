@@ -43,8 +43,8 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 from scipy.special import logsumexp
 
-from refimpl.domains import EPS, Domain
-from refimpl.validation import FloatArray, InputError, IntArray, choice, positive, vector, whole
+from tailproof.refimpl.domains import EPS, Domain
+from tailproof.refimpl.validation import FloatArray, InputError, IntArray, choice, positive, vector, whole
 
 MOST_POINTS = 100_000
 MOST_DENSE = 3000

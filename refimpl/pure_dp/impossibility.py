@@ -32,8 +32,8 @@ from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 from scipy.integrate import quad
 
-from refimpl.domains import EPS, Ball
-from refimpl.validation import FloatArray, InputError, between, matrix, nonnegative, positive, vector, whole
+from tailproof.refimpl.domains import EPS, Ball
+from tailproof.refimpl.validation import FloatArray, InputError, between, matrix, nonnegative, positive, vector, whole
 
 # ------------------------------------------------------------------------------------------- queries fixed in advance
 #

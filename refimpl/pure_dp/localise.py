@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.channel import Channel
-from refimpl.domains import Domain, Localised
-from refimpl.losses import Loss
-from refimpl.pure_dp.perturbation import (
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.domains import Domain, Localised
+from tailproof.refimpl.losses import Loss
+from tailproof.refimpl.pure_dp.perturbation import (
     Budget,
     Minimise,
     RegularisedProblem,
@@ -21,8 +21,8 @@ from refimpl.pure_dp.perturbation import (
     noisy,
     prepare,
 )
-from refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
-from refimpl.validation import FloatArray, probability
+from tailproof.refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
+from tailproof.refimpl.validation import FloatArray, probability
 
 __all__ = ["localise", "localised_ball", "localised_part", "privacy", "sensitivity", "worst_neighbours"]
 

@@ -35,14 +35,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainccinv
 
-from refimpl.channel import Bound, Channel, LInf
-from refimpl.claims import PureDP
-from refimpl.domains import Domain, Localised
-from refimpl.laws import Gibbs, Softmax
-from refimpl.losses import Loss
-from refimpl.means.rows import replace_record
-from refimpl.pure_dp.centred_risk import CentredRisk, accuracy, sensitivity_upper
-from refimpl.pure_dp.grid_walk import (
+from tailproof.refimpl.channel import Bound, Channel, LInf
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Domain, Localised
+from tailproof.refimpl.laws import Gibbs, Softmax
+from tailproof.refimpl.losses import Loss
+from tailproof.refimpl.means.rows import replace_record
+from tailproof.refimpl.pure_dp.centred_risk import CentredRisk, accuracy, sensitivity_upper
+from tailproof.refimpl.pure_dp.grid_walk import (
     MOST_STEPS,
     Grid,
     GridWalk,
@@ -52,9 +52,9 @@ from refimpl.pure_dp.grid_walk import (
     most_steps,
     steps_for,
 )
-from refimpl.pure_dp.localise import localised_part
-from refimpl.pure_dp.nets import MOST_POINTS, net
-from refimpl.pure_dp.perturbation import (
+from tailproof.refimpl.pure_dp.localise import localised_part
+from tailproof.refimpl.pure_dp.nets import MOST_POINTS, net
+from tailproof.refimpl.pure_dp.perturbation import (
     STAGE_FAILURE,
     Minimise,
     RegularisedProblem,
@@ -62,7 +62,7 @@ from refimpl.pure_dp.perturbation import (
     noise_radius_upper,
     prepare,
 )
-from refimpl.validation import FloatArray, InputError, choice, positive, probability
+from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, probability
 
 Sampler = Literal["rejection", "grid", "walk"]
 WALK_SHARE = 0.02

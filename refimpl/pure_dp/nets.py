@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from refimpl.domains import Domain
-from refimpl.validation import FloatArray, InputError, positive, whole
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
 
 MOST_POINTS = 2_000_000
 

@@ -56,17 +56,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from refimpl.channel import L2, Channel
-from refimpl.claims import PureDP
-from refimpl.domains import EPS, Ball, Box, Domain, parse_domain
-from refimpl.extension.certified import LARGEST_REACH
-from refimpl.laws import L2Laplace, PerturbedMinimiser
-from refimpl.losses import Affine, GlmLoss, Logistic, Loss, Squared, parse_loss
-from refimpl.pure_dp.perturbation import table
-from refimpl.pure_dp.plan import Assumption
-from refimpl.pure_dp.tempered import admissible, temper
-from refimpl.pure_dp.tilted import TiltedRisk, accuracy_upper, covered, longest_tilt, nearest
-from refimpl.validation import FloatArray, InputError, choice, positive, vector, whole
+from tailproof.refimpl.channel import L2, Channel
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, parse_domain
+from tailproof.refimpl.extension.certified import LARGEST_REACH
+from tailproof.refimpl.laws import L2Laplace, PerturbedMinimiser
+from tailproof.refimpl.losses import Affine, GlmLoss, Logistic, Loss, Squared, parse_loss
+from tailproof.refimpl.pure_dp.perturbation import table
+from tailproof.refimpl.pure_dp.plan import Assumption
+from tailproof.refimpl.pure_dp.tempered import admissible, temper
+from tailproof.refimpl.pure_dp.tilted import TiltedRisk, accuracy_upper, covered, longest_tilt, nearest
+from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, vector, whole
 
 Preset = Literal["theory", "tuned"]
 SHARE, RESERVE = 0.25, 0.01  # of ε: for the determinant, τ; for the rounding, ε₃

@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainccinv
 
-from refimpl.channel import L2, Bound, Channel
-from refimpl.claims import ZCDP, PureDP
-from refimpl.domains import EPS, Domain, Localised, parse_domain
-from refimpl.extension.certificate import LARGEST_RECORD, Problem
-from refimpl.extension.certified import LARGEST_REACH, accuracy_for, accuracy_lower, minimise, rounding_cost
-from refimpl.laws import Gaussian, L2Laplace, Law
-from refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, parse_loss
-from refimpl.validation import FloatArray, InputError, positive, probability, records, vector
+from tailproof.refimpl.channel import L2, Bound, Channel
+from tailproof.refimpl.claims import ZCDP, PureDP
+from tailproof.refimpl.domains import EPS, Domain, Localised, parse_domain
+from tailproof.refimpl.extension.certificate import LARGEST_RECORD, Problem
+from tailproof.refimpl.extension.certified import LARGEST_REACH, accuracy_for, accuracy_lower, minimise, rounding_cost
+from tailproof.refimpl.laws import Gaussian, L2Laplace, Law
+from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, parse_loss
+from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, records, vector
 
 Budget: TypeAlias = PureDP | ZCDP
 STAGE_FAILURE = 0.05  # of localisation within double output perturbation, unless another is asked for

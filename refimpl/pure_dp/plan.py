@@ -47,9 +47,9 @@ from typing import Any, Literal
 import cvxpy
 import numpy as np
 
-from refimpl.claims import claim_to_json
-from refimpl.extension.certified import rounding_move
-from refimpl.pure_dp.perturbation import (
+from tailproof.refimpl.claims import claim_to_json
+from tailproof.refimpl.extension.certified import rounding_move
+from tailproof.refimpl.pure_dp.perturbation import (
     STAGE_FAILURE,
     Budget,
     budget,
@@ -58,8 +58,8 @@ from refimpl.pure_dp.perturbation import (
     noise_radius_upper,
     noise_square_mean,
 )
-from refimpl.pure_dp.single import bias_constant, bias_variance_constant
-from refimpl.validation import InputError, choice, positive, probability, real, whole
+from tailproof.refimpl.pure_dp.single import bias_constant, bias_variance_constant
+from tailproof.refimpl.validation import InputError, choice, positive, probability, real, whole
 
 Solver = Literal["single", "double"]
 _ROUNDING = 1 + 1e-10  # more than what evaluating a bound in floats can lose

@@ -18,17 +18,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.channel import Channel
-from refimpl.claims import ZCDP, PureDP
-from refimpl.domains import Domain, parse_domain
-from refimpl.losses import Loss, parse_loss
-from refimpl.pure_dp import single
-from refimpl.pure_dp.double import Reading, double_output_perturbation
-from refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, table
-from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_plan, high_probability_plan
-from refimpl.pure_dp.single import single_output_perturbation
-from refimpl.pure_dp.tuned import tuned_plan
-from refimpl.validation import FloatArray, InputError, choice, probability, vector
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ZCDP, PureDP
+from tailproof.refimpl.domains import Domain, parse_domain
+from tailproof.refimpl.losses import Loss, parse_loss
+from tailproof.refimpl.pure_dp import single
+from tailproof.refimpl.pure_dp.double import Reading, double_output_perturbation
+from tailproof.refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, table
+from tailproof.refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_plan, high_probability_plan
+from tailproof.refimpl.pure_dp.single import single_output_perturbation
+from tailproof.refimpl.pure_dp.tuned import tuned_plan
+from tailproof.refimpl.validation import FloatArray, InputError, choice, probability, vector
 
 Progress = Callable[[str], None]
 Preset = Literal["theory", "tuned"]

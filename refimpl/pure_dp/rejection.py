@@ -25,12 +25,12 @@ from functools import cached_property
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
-from refimpl.domains import EPS
-from refimpl.extension.certificate import Certificate, Problem, record_gaps_upper
-from refimpl.extension.certified import accuracy_lower, minimise
-from refimpl.losses import L4, GlmLoss, Logistic, Quadratic, Squared
-from refimpl.pure_dp.centred_risk import CentredRisk
-from refimpl.validation import FloatArray, positive
+from tailproof.refimpl.domains import EPS
+from tailproof.refimpl.extension.certificate import Certificate, Problem, record_gaps_upper
+from tailproof.refimpl.extension.certified import accuracy_lower, minimise
+from tailproof.refimpl.losses import L4, GlmLoss, Logistic, Quadratic, Squared
+from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
+from tailproof.refimpl.validation import FloatArray, positive
 
 MINIMISER_ACCURACY = 1e-2
 """In units of T: a better minimiser would not raise the acceptance rate by more than this."""

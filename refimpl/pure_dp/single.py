@@ -18,11 +18,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refimpl.channel import L2, Bound, Channel
-from refimpl.domains import Domain
-from refimpl.losses import Loss
-from refimpl.pure_dp.perturbation import Budget, Minimise, budget, certified_point, noisy, prepare
-from refimpl.validation import FloatArray, positive
+from tailproof.refimpl.channel import L2, Bound, Channel
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import Loss
+from tailproof.refimpl.pure_dp.perturbation import Budget, Minimise, budget, certified_point, noisy, prepare
+from tailproof.refimpl.validation import FloatArray, positive
 
 
 def single_output_perturbation(

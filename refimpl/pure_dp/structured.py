@@ -13,15 +13,15 @@ from functools import partial
 
 from numpy.typing import ArrayLike
 
-from refimpl.channel import Channel
-from refimpl.domains import Localised
-from refimpl.extension.certificate import Problem
-from refimpl.extension.fixed_step import fixed_step_minimiser
-from refimpl.losses import Ridge, parse_loss
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.perturbation import certified_point
-from refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.domains import Localised
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.fixed_step import fixed_step_minimiser
+from tailproof.refimpl.losses import Ridge, parse_loss
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.perturbation import certified_point
+from tailproof.refimpl.pure_dp.single import privacy, sensitivity, worst_neighbours
+from tailproof.refimpl.validation import FloatArray, InputError
 
 __all__ = ["privacy", "sensitivity", "structured_output_perturbation", "worst_neighbours"]
 

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from refimpl.domains import EPS
-from refimpl.losses import Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, ReLU, Squared
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import EPS
+from tailproof.refimpl.losses import Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, ReLU, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
 
 SMALLEST = 1e-120  # norms below count as this where they divide
 

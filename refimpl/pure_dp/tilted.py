@@ -35,9 +35,9 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.domains import EPS, Ball, Box, Domain, secular_root
-from refimpl.pure_dp.tempered import Tempered
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, secular_root
+from tailproof.refimpl.pure_dp.tempered import Tempered
+from tailproof.refimpl.validation import FloatArray, InputError
 
 _MOST_NEWTON = 120  # steps
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from refimpl.pure_dp.perturbation import budget, noise_square_mean
-from refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_bound
-from refimpl.validation import FloatArray, positive, whole
+from tailproof.refimpl.pure_dp.perturbation import budget, noise_square_mean
+from tailproof.refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_bound
+from tailproof.refimpl.validation import FloatArray, positive, whole
 
 CLIP, CURVATURES = 0.7, (0.1, 0.2, 0.4, 0.8)  # γ, h
 GROWTHS = (1.0, 1.5, 2.5)  # of the sizes

@@ -8,8 +8,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from verification.auditing import limits
-from verification.auditing.zoo_truth import everything, specimen
+from tailproof.verification.auditing import limits
+from tailproof.verification.auditing.zoo_truth import everything, specimen
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 KEPT = json.loads((FOLDER / "zoo.json").read_text())

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from bounds import Undecided, certificates, comparisons, errata, theorems
-from bounds import agreement as module
-from bounds.agreement import agreement
-from bounds.statements import Kind, Statement
+from tailproof.bounds import Undecided, certificates, comparisons, errata, theorems
+from tailproof.bounds import agreement as module
+from tailproof.bounds.agreement import agreement
+from tailproof.bounds.statements import Kind, Statement
 
 
 def statement(printed: str | None, derived: str | None, kind: Kind = "upper", hidden: str = "") -> Statement:

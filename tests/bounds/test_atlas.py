@@ -11,13 +11,13 @@ from fractions import Fraction
 
 import pytest
 
-from bounds import certificates, theorem
-from bounds.atlas import Chart, Row, chart, listed, readable, rows_of, translate, with_rates
-from bounds.erratum import names
-from bounds.expressions import names_in
-from bounds.grouping import Entry, Group
-from bounds.papers.groups import GROUPS
-from bounds.regions import area, centre, regions
+from tailproof.bounds import certificates, theorem
+from tailproof.bounds.atlas import Chart, Row, chart, listed, readable, rows_of, translate, with_rates
+from tailproof.bounds.erratum import names
+from tailproof.bounds.expressions import names_in
+from tailproof.bounds.grouping import Entry, Group
+from tailproof.bounds.papers.groups import GROUPS
+from tailproof.bounds.regions import area, centre, regions
 
 BY_ID = {group.id: group for group in GROUPS}
 SMALL = ("convex-coordinates-zcdp", "convex-lipschitz-approx", "strong-norm-approx", "mean-line-approx", "mean-plain")

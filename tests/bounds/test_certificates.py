@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import certificates
-from bounds.certificates import InvalidCertificate, verify
-from bounds.compare import Dominance, Separation, compare
+from tailproof.bounds import certificates
+from tailproof.bounds.certificates import InvalidCertificate, verify
+from tailproof.bounds.compare import Dominance, Separation, compare
 
 CLAIMS = [
     ("sqrt(d/n) + d*eps", "d/n + 1 + d*eps", [], {}),

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from bounds import certificates, prover
-from bounds.compare import Dominance, Separation, Undecided, compare, equal_rates, relation
-from bounds.expressions import read_expression
-from bounds.questions import crossover, worst_factor
-from bounds.simplex import Infeasible, Solution, simplex
-from refimpl.validation import InputError
+from tailproof.bounds import certificates, prover
+from tailproof.bounds.compare import Dominance, Separation, Undecided, compare, equal_rates, relation
+from tailproof.bounds.expressions import read_expression
+from tailproof.bounds.questions import crossover, worst_factor
+from tailproof.bounds.simplex import Infeasible, Solution, simplex
+from tailproof.refimpl.validation import InputError
 
 V = "0<v<=1"
 K = "k>=2"

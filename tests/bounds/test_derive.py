@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from bounds import certificates
-from bounds.compare import Dominance, equal_rates
-from bounds.derive import best_choice, derive, simplify, substitute
-from bounds.rates import parse_rate
-from refimpl.validation import InputError
+from tailproof.bounds import certificates
+from tailproof.bounds.compare import Dominance, equal_rates
+from tailproof.bounds.derive import best_choice, derive, simplify, substitute
+from tailproof.bounds.rates import parse_rate
+from tailproof.refimpl.validation import InputError
 
 V = "0<v<=1"
 # rate, parameter, conditions, the best choice, the best rate

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from bounds import errata
-from bounds.erratum import Erratum
+from tailproof.bounds import errata
+from tailproof.bounds.erratum import Erratum
 
 ALL = errata()
 

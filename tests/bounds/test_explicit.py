@@ -12,9 +12,9 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import explicit
-from bounds.explicit import EXPLICIT
-from refimpl.validation import InputError
+from tailproof.bounds import explicit
+from tailproof.bounds.explicit import EXPLICIT
+from tailproof.refimpl.validation import InputError
 
 mp = mpmath.mp.clone()
 mp.dps = 30

@@ -8,10 +8,10 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds.monomials import Reader, clauses
-from bounds.rates import parse_rate
-from bounds.regimes import parse_conditions
-from refimpl.validation import InputError
+from tailproof.bounds.monomials import Reader, clauses
+from tailproof.bounds.rates import parse_rate
+from tailproof.bounds.regimes import parse_conditions
+from tailproof.refimpl.validation import InputError
 
 HARD = "sqrt(d/n) + sqrt(d)*(sqrt(d)/(eps*n) + 1/n)**(1-1/p)"
 VALUES = {"n": 1e4, "d": 30.0, "eps": 0.5, "p": 3.0}

@@ -2,10 +2,10 @@
 
 import pytest
 import z3
-
-from bounds.compare import Dominance, compare
-from bounds.smtlib import export
 from tests.bounds.test_compare import LOGS, PAPERS
+
+from tailproof.bounds.compare import Dominance, compare
+from tailproof.bounds.smtlib import export
 
 
 def _ask(script: str) -> str:

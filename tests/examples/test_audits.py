@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import laplace
 
-from refimpl.claims import ApproxDP, PureDP
+from tailproof.refimpl.claims import ApproxDP, Claim, PureDP
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "audits"
 LIBRARIES = ("diffprivlib", "opendp", "dp_accounting")
@@ -66,6 +66,22 @@ def test_verdicts_of_exact_values_and_of_calculators() -> None:
     assert verdict(harness.exactly(lambda: math.inf), exceeded="inconclusive") == "inconclusive"
     assert verdict(harness.at_most(lambda: 2.0, lambda: 2.1)) == "consistent"
     assert verdict(harness.at_most(lambda: 2.0, lambda: 1.9)) == "violated"
+
+
+def test_what_is_claimed_is_a_number_of_the_row() -> None:
+    """A calculator's answer, the claim's parameter, or nothing."""
+    harness, run = import_module("harness"), import_module("run")
+
+    def claimed(claim: Claim, test: object, stated: str = "") -> float | None:
+        return run.result_of(harness.Case("numpy", "it", "one", claim, test, "a pair", stated=stated))["claimed"]
+
+    def runs(_: object) -> object:
+        return harness.Outcome("consistent", 0.5, 0.999, 10, "runs")
+
+    assert claimed(PureDP(5.0), runs) == 5.0
+    assert claimed(ApproxDP(0.9, 1e-3), runs) == 0.9
+    assert claimed(PureDP(1.0), runs, "something else") is None
+    assert claimed(PureDP(1.0), harness.at_most(lambda: 4.0, lambda: 4.3771781), "ε ≤ what it states") == 4.3771781
 
 
 def test_results_are_kept_and_not_run_again(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from refimpl.claims import gaussian_delta
+from tailproof.refimpl.claims import gaussian_delta
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "examples" / "audits"
 FALSE_ALARM = 5e-9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
 
 
 def random_domain(kind: str, d: int, rng: np.random.Generator) -> Domain:

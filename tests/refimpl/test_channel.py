@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from refimpl.channel import (
+from tailproof.refimpl.channel import (
     L1,
     L2,
     Bound,
@@ -30,8 +30,8 @@ from refimpl.channel import (
     run,
     spends_of,
 )
-from refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, PureDP
-from refimpl.laws import (
+from tailproof.refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, PureDP
+from tailproof.refimpl.laws import (
     LLN,
     Finite,
     Gaussian,
@@ -44,7 +44,7 @@ from refimpl.laws import (
     UniformSubset,
     law_fields,
 )
-from refimpl.validation import InputError
+from tailproof.refimpl.validation import InputError
 
 SPEND = PureDP(1.0)
 

@@ -19,8 +19,8 @@ from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 
-from refimpl import claims
-from refimpl.claims import (
+from tailproof.refimpl import claims
+from tailproof.refimpl.claims import (
     ADD_REMOVE,
     GDP,
     REPLACE_ONE,
@@ -61,7 +61,7 @@ from refimpl.claims import (
     zcdp_epsilon,
     zcdp_to_approx,
 )
-from refimpl.validation import InputError
+from tailproof.refimpl.validation import InputError
 
 KINDS = (PureDP, ApproxDP, ZCDP, GDP)
 EXAMPLES: tuple[Claim, ...] = (PureDP(0.7), ApproxDP(0.7, 1e-5), ZCDP(0.2), GDP(0.6))

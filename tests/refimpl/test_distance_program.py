@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.means import distance_program as program
-from refimpl.means.distance_program import attained, estimate, iterate, kept
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.means import distance_program as program
+from tailproof.refimpl.means.distance_program import attained, estimate, iterate, kept
+from tailproof.refimpl.validation import FloatArray, InputError
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHIFTS = st.sampled_from([0.0, 0.3, 1.0, 5.0])

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import HalfspaceIntersection
 
-from refimpl import domains
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, parse_domain, unit_ball
-from refimpl.validation import InputError
+from tailproof.refimpl import domains
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, parse_domain, unit_ball
+from tailproof.refimpl.validation import InputError
 
 KINDS = ["ball", "box", "l1", "ellipsoid", "polytope"]
 LOCAL = [f"local {kind}" for kind in KINDS]

@@ -23,8 +23,8 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln
 
-from refimpl.domains import Ball
-from refimpl.laws import (
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.laws import (
     LAWS,
     LLN,
     Finite,
@@ -44,10 +44,10 @@ from refimpl.laws import (
     same_law,
     support_shape,
 )
-from refimpl.losses import Absolute
-from refimpl.pure_dp.tempered import temper
-from refimpl.pure_dp.tilted import TiltedRisk
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.losses import Absolute
+from tailproof.refimpl.pure_dp.tempered import temper
+from tailproof.refimpl.pure_dp.tilted import TiltedRisk
+from tailproof.refimpl.validation import FloatArray, InputError
 
 FALSE_ALARM = 1e-9
 DRAWS = 20_000

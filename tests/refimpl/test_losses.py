@@ -14,8 +14,8 @@ from hypothesis.extra.numpy import arrays
 from mpmath import mp, mpf
 from scipy.optimize import minimize_scalar
 
-from refimpl.domains import Ball, Box, L1Ball, Localised, Polytope
-from refimpl.losses import (
+from tailproof.refimpl.domains import Ball, Box, L1Ball, Localised, Polytope
+from tailproof.refimpl.losses import (
     L4,
     Absolute,
     Affine,
@@ -32,7 +32,7 @@ from refimpl.losses import (
     parse_any_loss,
     parse_loss,
 )
-from refimpl.validation import InputError
+from tailproof.refimpl.validation import InputError
 
 DIMENSION = 3
 ROTATED = np.array([[2.0, -0.5, 0.25], [-0.5, 1.0, 0.125], [0.25, 0.125, 0.5]])

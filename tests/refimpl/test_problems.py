@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
-from refimpl.losses import L4, Quadratic, parse_any_loss
-from refimpl.problems import (
+from tailproof.refimpl.losses import L4, Quadratic, parse_any_loss
+from tailproof.refimpl.problems import (
     Contaminated,
     DataLaw,
     Exponential,
@@ -48,7 +48,7 @@ from refimpl.problems import (
     parse_law,
     probability_between,
 )
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.validation import FloatArray, InputError
 
 INF = math.inf
 BASIC: list[DataLaw] = [

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
-from refimpl.projections import inexact_projection
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
+from tailproof.refimpl.projections import inexact_projection
+from tailproof.refimpl.validation import FloatArray, InputError
 
 
 def random_base(kind: str, dimension: int, rng: np.random.Generator) -> Domain:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from refimpl.validation import (
+from tailproof.refimpl.validation import (
     InputError,
     between,
     choice,

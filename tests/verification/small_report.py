@@ -6,17 +6,17 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from bounds.errata import errata
-from bounds.theorems import comparisons
-from refimpl.catalogue import algorithm
-from verification import libraries, published_claims, sandwich, statements, verify
-from verification.bound_checks import check_comparison
-from verification.check import QUICK, honest_findings, judge_mutant, refutation_findings
-from verification.mutants import mutants_of
-from verification.paper_check import entry_of
-from verification.report import plain
-from verification.seeds import task_seed
-from verification.subject import subject_of
+from tailproof.bounds.errata import errata
+from tailproof.bounds.theorems import comparisons
+from tailproof.refimpl.catalogue import algorithm
+from tailproof.verification import libraries, published_claims, sandwich, statements, verify
+from tailproof.verification.bound_checks import check_comparison
+from tailproof.verification.check import QUICK, honest_findings, judge_mutant, refutation_findings
+from tailproof.verification.mutants import mutants_of
+from tailproof.verification.paper_check import entry_of
+from tailproof.verification.report import plain
+from tailproof.verification.seeds import task_seed
+from tailproof.verification.subject import subject_of
 
 ERRATA = ("P3.Alg2.batch", "P0.Def3", "P0.Table1.Bassily")
 

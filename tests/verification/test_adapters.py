@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.claims import ADD_REMOVE, REPLACE_ONE, ZCDP, ApproxDP, PureDP
-from refimpl.validation import FloatArray, InputError
-from verification import audit
-from verification.adapters import claim_of_opendp, from_estimator, from_global_state, from_keyword, from_opendp
+from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, ZCDP, ApproxDP, PureDP
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification import audit
+from tailproof.verification.adapters import claim_of_opendp, from_estimator, from_global_state, from_keyword, from_opendp
 
 PAIR = (np.zeros((4, 2)), np.vstack([np.ones((1, 2)), np.zeros((3, 2))]))
 

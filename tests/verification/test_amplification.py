@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from refimpl.catalogue import algorithm
-from refimpl.channel import L2, Channel
-from refimpl.claims import ZCDP, ApproxDP, gaussian_delta
-from refimpl.laws import Gaussian, UniformPermutation
-from refimpl.validation import FloatArray
+from tailproof.refimpl.catalogue import algorithm
+from tailproof.refimpl.channel import L2, Channel
+from tailproof.refimpl.claims import ZCDP, ApproxDP, gaussian_delta
+from tailproof.refimpl.laws import Gaussian, UniformPermutation
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification import amplification, mutants
+from tailproof.verification.amplification import Round, amplified_delta, check_amplified, scenes
+from tailproof.verification.check import QUICK, amplification_findings, judge_mutant
+from tailproof.verification.composition import binomial_lower
+from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.subject import Subject, subject_of
+from tailproof.verification.witness import replay_witness
 from tests.verification import toys
-from verification import amplification, mutants
-from verification.amplification import Round, amplified_delta, check_amplified, scenes
-from verification.check import QUICK, amplification_findings, judge_mutant
-from verification.composition import binomial_lower
-from verification.divergences import NoExactFormula
-from verification.subject import Subject, subject_of
-from verification.witness import replay_witness
 
 Z = np.linspace(-10, 12, 4401)
 WEIGHTS = np.exp(-(Z**2) / 2) / math.sqrt(2 * math.pi) * (Z[1] - Z[0])

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.claims import ADD_REMOVE, PureDP
-from refimpl.validation import FloatArray, InputError
-from verification import Admissible, ClaimRefuted, assert_private, replay_audit, sessions
-from verification.assertions import _confidence
-from verification.auditing.shown import shown
-from verification.cli import main
+from tailproof.refimpl.claims import ADD_REMOVE, PureDP
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification import Admissible, ClaimRefuted, assert_private, replay_audit, sessions
+from tailproof.verification.assertions import _confidence
+from tailproof.verification.auditing.shown import shown
+from tailproof.verification.cli import main
 
 ALARM = 1e-9  # of every audit here, unless it says otherwise: all together stay far below 1e-6
 

@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bounds import atlas as data
-from bounds import certificates
-from verification import atlas as drawing
-from verification import bound_checks
-from verification.cli import main
+from tailproof.bounds import atlas as data
+from tailproof.bounds import certificates
+from tailproof.verification import atlas as drawing
+from tailproof.verification import bound_checks
+from tailproof.verification.cli import main
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 SMALL = ("convex-lipschitz-approx", "strong-norm-approx", "mean-line-pure")

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import z3
 
-from bounds import Dominance, certificates, comparisons, theorems
-from bounds.smtlib import export
-from bounds.statements import Comparison
-from verification.bound_checks import check_comparison
-from verification.cli import main
+from tailproof.bounds import Dominance, certificates, comparisons, theorems
+from tailproof.bounds.smtlib import export
+from tailproof.bounds.statements import Comparison
+from tailproof.verification.bound_checks import check_comparison
+from tailproof.verification.cli import main
 
 Capture = pytest.CaptureFixture[str]
 

@@ -11,9 +11,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tailproof.verification.page import page
 from tests.browsing import SCHEMES, SCREENS, open_page, opened, silent
 from tests.verification.small_report import small_report
-from verification.page import page
 
 UNFOLDED = """document.querySelectorAll('details').forEach(one => { one.open = true; });
 return [document.querySelectorAll('details:not([open])').length, document.documentElement.scrollWidth, window.innerWidth];"""

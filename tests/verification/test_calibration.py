@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.catalogue import algorithm
-from refimpl.channel import Channel
-from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP
-from verification.calibration import PUBLISHED, check_calibration
-from verification.subject import Subject, subject_of
+from tailproof.refimpl.catalogue import algorithm
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ZCDP, ApproxDP, Claim, PureDP
+from tailproof.verification.calibration import PUBLISHED, check_calibration
+from tailproof.verification.subject import Subject, subject_of
 
 
 class Tampered(Channel):

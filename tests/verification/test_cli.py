@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refimpl.catalogue import ALGORITHMS
-from verification.check import judge_mutant
-from verification.cli import main
-from verification.mutants import mutant
-from verification.witness import load_subject, witness_of
+from tailproof.refimpl.catalogue import ALGORITHMS
+from tailproof.verification.check import judge_mutant
+from tailproof.verification.cli import main
+from tailproof.verification.mutants import mutant
+from tailproof.verification.witness import load_subject, witness_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 Capture = pytest.CaptureFixture[str]
@@ -46,7 +46,7 @@ def test_verify_writes_its_report_and_does_not_depend_on_the_number_of_workers(t
 
 
 def test_verify_fails_when_a_mutant_survives(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    from verification import mutants
+    from tailproof.verification import mutants
 
     harmless = mutants.Mutant("P2.A2", "harmless", "privacy", (("n = len(data)", "n = len(data) + 0"),))
     monkeypatch.setattr(mutants, "MUTANTS", (harmless,))

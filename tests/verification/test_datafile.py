@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.validation import InputError
-from verification import datafile
-from verification.datafile import read_table, read_words
+from tailproof.refimpl.validation import InputError
+from tailproof.verification import datafile
+from tailproof.verification.datafile import read_table, read_words
 
 
 def written(folder: Path, name: str, text: str) -> str:

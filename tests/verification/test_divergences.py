@@ -21,9 +21,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr
 
-from refimpl.claims import PureDP, gaussian_delta, pure_to_zcdp
-from refimpl.domains import Ball
-from refimpl.laws import (
+from tailproof.refimpl.claims import PureDP, gaussian_delta, pure_to_zcdp
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.laws import (
     LLN,
     Finite,
     Gaussian,
@@ -36,12 +36,12 @@ from refimpl.laws import (
     UniformPermutation,
     lln_log_density,
 )
-from refimpl.losses import Affine
-from refimpl.means.trimmed import noise_shape
-from refimpl.pure_dp.tempered import temper
-from refimpl.pure_dp.tilted import TiltedRisk
-from refimpl.validation import FloatArray
-from verification.divergences import (
+from tailproof.refimpl.losses import Affine
+from tailproof.refimpl.means.trimmed import noise_shape
+from tailproof.refimpl.pure_dp.tempered import temper
+from tailproof.refimpl.pure_dp.tilted import TiltedRisk
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.divergences import (
     ORDERS,
     NoExactFormula,
     distance_upper,

@@ -11,25 +11,25 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from refimpl.approx_dp import localised, soft_descent, trimmed_descent
-from refimpl.channel import run
-from refimpl.claims import zcdp_epsilon
-from refimpl.domains import parse_domain
-from refimpl.losses import L4, Logistic, Ridge, Squared
-from refimpl.validation import InputError
-from verification.cli import main
-from verification.experiments import EXPERIMENTS, adult, methods
-from verification.experiments.catalogue import Sizes, find, points
-from verification.experiments.data import linear_model, read_files, sparse_model, target, threshold_model
-from verification.experiments.methods import P0, P1, Method, Point, rho_for, variants
-from verification.experiments.problems import (
+from tailproof.refimpl.approx_dp import localised, soft_descent, trimmed_descent
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.claims import zcdp_epsilon
+from tailproof.refimpl.domains import parse_domain
+from tailproof.refimpl.losses import L4, Logistic, Ridge, Squared
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.cli import main
+from tailproof.verification.experiments import EXPERIMENTS, adult, methods
+from tailproof.verification.experiments.catalogue import Sizes, find, points
+from tailproof.verification.experiments.data import linear_model, read_files, sparse_model, target, threshold_model
+from tailproof.verification.experiments.methods import P0, P1, Method, Point, rho_for, variants
+from tailproof.verification.experiments.problems import (
     classification_problem,
     penalised,
     problem_of_files,
     regression_problem,
     sparse_problem,
 )
-from verification.experiments.running import bootstrap, evaluate, plan
+from tailproof.verification.experiments.running import bootstrap, evaluate, plan
 
 Capture = pytest.CaptureFixture[str]
 
@@ -321,7 +321,7 @@ def test_public_bounds_hold_for_all_rows_within_the_promise(name: str) -> None:
         assert np.abs(problem.loss.gradients(w, rows)).max() <= law.mean_slope
         assert (problem.loss.gradients(w, rows) ** 2).mean(axis=0).max() <= law.second_moment
     assert 0.7 * law.lipschitz <= reached <= law.lipschitz == law.moment
-    from refimpl.approx_dp.gradients import smoothness_upper
+    from tailproof.refimpl.approx_dp.gradients import smoothness_upper
 
     rough = smoothness_upper(problem.loss, rows, problem.domain).max()
     assert 0.9 * law.record_smoothness <= rough <= law.record_smoothness

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from verification import libraries, verify
-from verification.check import QUICK
+from tailproof.verification import libraries, verify
+from tailproof.verification.check import QUICK
 
 
 def test_what_is_kept_is_plain_and_whole() -> None:
@@ -27,21 +27,6 @@ def test_what_is_kept_is_plain_and_whole() -> None:
             above = float(row["found"]) > row["claimed"] * (1 + 1e-4)
             assert above == (row["verdict"] != "consistent")
     assert any(row["found"] == "inf" for row in kept["results"])
-
-
-@pytest.mark.parametrize(
-    ("claim", "how", "expected"),
-    [
-        ("pure(eps=5)", "exact", 5.0),
-        ("approx(eps=0.9,delta=0.001)", "runs", 0.9),
-        ("zcdp(rho=0.125)", "runs", 0.125),
-        ("ε ≤ what it states", "exact, against 4.3771781", 4.3771781),
-        ("δ ≤ 1e-06 at its ε", "exact, against 1e-06", 1e-6),
-        ("something else", "exact", None),
-    ],
-)
-def test_what_is_claimed(claim: str, how: str, expected: float | None) -> None:
-    assert libraries.claimed({"claim": claim, "how": how}) == expected
 
 
 def test_verify_shows_them_and_does_not_fail_for_them(monkeypatch: pytest.MonkeyPatch) -> None:

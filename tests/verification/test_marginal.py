@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refimpl.catalogue import ALGORITHMS, algorithm
-from refimpl.channel import L2, Channel
-from refimpl.claims import ZCDP, ApproxDP, gaussian_epsilon
-from refimpl.laws import Gaussian
-from refimpl.validation import FloatArray
+from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
+from tailproof.refimpl.channel import L2, Channel
+from tailproof.refimpl.claims import ZCDP, ApproxDP, gaussian_epsilon
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification import marginal
+from tailproof.verification.check import QUICK, output_finding
+from tailproof.verification.marginal import AUDITED, audited, check_output
+from tailproof.verification.witness import replay_witness, witness_of
 from tests.verification import toys
-from verification import marginal
-from verification.check import QUICK, output_finding
-from verification.marginal import AUDITED, audited, check_output
-from verification.witness import replay_witness, witness_of
 
 DATA = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 PAIR = (DATA, -DATA)
@@ -67,5 +67,7 @@ def test_a_planted_violation_is_found_and_replayed(monkeypatch: pytest.MonkeyPat
     assert not replay_witness(witness).exceeds
     broken = replace(implementation, function="bare")
     monkeypatch.setattr(implementation.module, "bare", bare, raising=False)
-    monkeypatch.setattr("verification.witness.algorithm", lambda _: replace(algorithm("P2.A1"), implementation=broken))
+    monkeypatch.setattr(
+        "tailproof.verification.witness.algorithm", lambda _: replace(algorithm("P2.A1"), implementation=broken)
+    )
     assert replay_witness(witness).measured == found.measured

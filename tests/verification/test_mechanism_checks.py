@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.channel import L1, Channel
-from refimpl.claims import ADD_REMOVE, REPLACE_ONE, ApproxDP, Claim, PureDP
-from refimpl.laws import Gaussian, Laplace
-from refimpl.validation import FloatArray, InputError, records
+from tailproof.refimpl.channel import L1, Channel
+from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, ApproxDP, Claim, PureDP
+from tailproof.refimpl.laws import Gaussian, Laplace
+from tailproof.refimpl.validation import FloatArray, InputError, records
+from tailproof.verification import Admissible, check_mechanism
+from tailproof.verification.mechanism_checks import families
 from tests.verification import toys
-from verification import Admissible, check_mechanism
-from verification.mechanism_checks import families
 
 ALARM = 1e-9  # of every audit here: all together stay below 1e-6
 BOUNDED = ("zero", "duplicates", "bound", "searched")

@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bounds.errata import errata
-from refimpl.catalogue import ALGORITHMS
-from refimpl.channel import Channel
-from verification import neighbours
-from verification.calibration import PUBLISHED
-from verification.check import QUICK, calibration_finding, judge_mutant, refutation_findings
-from verification.divergences import NoExactFormula
-from verification.ledger import check_ledger
-from verification.mutants import INAPPLICABLE, MUTANTS, Mutant, build, mutants_of
-from verification.pair_checks import PAIR_CHECKS, compare
-from verification.subject import Subject, subject_of, worst_pairs
-from verification.witness import replay_witness
+from tailproof.bounds.errata import errata
+from tailproof.refimpl.catalogue import ALGORITHMS
+from tailproof.refimpl.channel import Channel
+from tailproof.verification import neighbours
+from tailproof.verification.calibration import PUBLISHED
+from tailproof.verification.check import QUICK, calibration_finding, judge_mutant, refutation_findings
+from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.ledger import check_ledger
+from tailproof.verification.mutants import INAPPLICABLE, MUTANTS, Mutant, build, mutants_of
+from tailproof.verification.pair_checks import PAIR_CHECKS, compare
+from tailproof.verification.subject import Subject, subject_of, worst_pairs
+from tailproof.verification.witness import replay_witness
 
 BUILT = [entry for entry in ALGORITHMS if entry.implementation is not None]
 PRIVACY_CHECKS = {"sensitivity", "release privacy", "transcript", "closed", "accuracy", "ledger"}
@@ -70,14 +70,14 @@ def test_an_edit_that_does_not_apply_is_an_error() -> None:
 
 def test_an_edit_of_a_module_that_the_algorithm_does_not_rest_on_is_an_error() -> None:
     with pytest.raises(ValueError, match="does not rest on"):
-        build(Mutant("P2.A2", "elsewhere", "privacy", (), "refimpl.pure_dp.perturbation"))
+        build(Mutant("P2.A2", "elsewhere", "privacy", (), "tailproof.refimpl.pure_dp.perturbation"))
 
 
 def test_an_edited_module_is_seen_by_the_mutant_only() -> None:
     """The population's solver rests on the edited module through two others."""
     before = dict(sys.modules)
     mutant = Mutant(
-        "P4.A1", "deaf", "privacy", (("return minimise(", "return 0 * minimise("),), "refimpl.pure_dp.perturbation"
+        "P4.A1", "deaf", "privacy", (("return minimise(", "return 0 * minimise("),), "tailproof.refimpl.pure_dp.perturbation"
     )
     broken = build(mutant).mechanism
     assert dict(sys.modules) == before
@@ -146,7 +146,7 @@ def test_honest_estimators_pass_over_200_seeds(subject: Subject) -> None:
 
 
 def test_quick_effort_is_smaller_than_full() -> None:
-    from verification.check import FULL
+    from tailproof.verification.check import FULL
 
     assert (QUICK.restarts, QUICK.steps, QUICK.transcripts, QUICK.runs) < (
         FULL.restarts,

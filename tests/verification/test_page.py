@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from tailproof.verification import libraries
+from tailproof.verification.cli import main
+from tailproof.verification.page import catalogue, page, plots, rates, replay
+from tailproof.verification.page.parts import bar, link_errata, multiple, number, ratio, table, text
 from tests.verification.small_report import pair, small_report, sweep
-from verification import libraries
-from verification.cli import main
-from verification.page import catalogue, page, plots, rates, replay
-from verification.page.parts import bar, link_errata, multiple, number, ratio, table, text
 
 Capture = pytest.CaptureFixture[str]
 

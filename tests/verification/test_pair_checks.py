@@ -6,17 +6,17 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from refimpl.channel import L2, Channel, Smooth
-from refimpl.claims import ZCDP, ApproxDP, PureDP
-from refimpl.laws import Gaussian
-from refimpl.validation import FloatArray
+from tailproof.refimpl.channel import L2, Channel, Smooth
+from tailproof.refimpl.claims import ZCDP, ApproxDP, PureDP
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.check import QUICK, privacy_findings
+from tailproof.verification.composition import binomial_lower, check_composition
+from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.ledger import check_ledger
+from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement, compare, run_pair_check, transcript_loss
+from tailproof.verification.subject import Subject
 from tests.verification import toys
-from verification.check import QUICK, privacy_findings
-from verification.composition import binomial_lower, check_composition
-from verification.divergences import NoExactFormula
-from verification.ledger import check_ledger
-from verification.pair_checks import PAIR_CHECKS, Measurement, compare, run_pair_check, transcript_loss
-from verification.subject import Subject
 
 ZERO = np.zeros((4, 1))
 ONE = np.array([[1.0], [0.0], [0.0], [0.0]])
@@ -145,7 +145,7 @@ def test_amplified_claims_are_never_certified_by_the_conditional_loss() -> None:
 
 def test_amplified_claims_are_checked_over_the_hidden_order(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("check", "amplification"):
-        monkeypatch.setattr(f"verification.{module}.worst_pairs", lambda *_: [(ONE, MINUS)])
+        monkeypatch.setattr(f"tailproof.verification.{module}.worst_pairs", lambda *_: [(ONE, MINUS)])
     subject = toys.subject(toys.shuffled_sum, toys.AMPLIFIED, toys.CONDITIONAL)
     findings = {f.check: f for f in privacy_findings(subject, 0, QUICK)}
     assert findings["amplified claim"].status == "violated"  # four records hide little

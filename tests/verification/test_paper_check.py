@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bounds import theorems
-from verification import paper_check
-from verification.cli import main
+from tailproof.bounds import theorems
+from tailproof.verification import paper_check
+from tailproof.verification.cli import main
 
 Capture = pytest.CaptureFixture[str]
 

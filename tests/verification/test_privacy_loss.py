@@ -8,14 +8,14 @@ import math
 import numpy as np
 import pytest
 
-from refimpl.catalogue import algorithm
-from refimpl.claims import GDP, ZCDP, ApproxDP, PureDP
-from refimpl.laws import LLN, Finite, Gaussian, L2Laplace, Laplace
-from verification import divergences
-from verification.check import QUICK, honest_findings, judge_mutant
-from verification.mutants import mutant
-from verification.privacy_loss import BINS, DRAWS, SLOW_DRAWS, drawn_losses, histogram, losses_on
-from verification.subject import subject_of, worst_pairs
+from tailproof.refimpl.catalogue import algorithm
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, PureDP
+from tailproof.refimpl.laws import LLN, Finite, Gaussian, L2Laplace, Laplace
+from tailproof.verification import divergences
+from tailproof.verification.check import QUICK, honest_findings, judge_mutant
+from tailproof.verification.mutants import mutant
+from tailproof.verification.privacy_loss import BINS, DRAWS, SLOW_DRAWS, drawn_losses, histogram, losses_on
+from tailproof.verification.subject import subject_of, worst_pairs
 
 
 def test_shares_add_up_and_beyond_is_what_exceeds_epsilon() -> None:

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bounds.theorems import theorems
-from refimpl.catalogue import ALGORITHMS, algorithm
-from refimpl.claims import gaussian_delta
-from verification import published_claims, statements
-from verification.check import QUICK, Effort, honest_findings
-from verification.page.published import refuted
-from verification.published_claims import LEMMAS, NOTHING, OPEN, REFUTED, STANDS, cells, coins_delta, failures
-from verification.report import Finding, plain
-from verification.verify import statement_json
+from tailproof.bounds.theorems import theorems
+from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
+from tailproof.refimpl.claims import gaussian_delta
+from tailproof.verification import published_claims, statements
+from tailproof.verification.check import QUICK, Effort, honest_findings
+from tailproof.verification.page.published import refuted
+from tailproof.verification.published_claims import LEMMAS, NOTHING, OPEN, REFUTED, STANDS, cells, coins_delta, failures
+from tailproof.verification.report import Finding, plain
+from tailproof.verification.verify import statement_json
 
 SMALL = Effort(restarts=1, steps=2, transcripts=5, runs=QUICK.runs)
 EXPLICIT = ("P0.Def3", "P1.Thm7.sensitivity", "P2.Thm3", "P2.Thm6", "P3.Lem3", "P3.Lem22")
@@ -104,11 +104,11 @@ def test_a_planted_violation_changes_the_verdict() -> None:
 
 
 def test_a_shipped_counterexample_is_named_with_what_it_shows() -> None:
-    common = {"status": "violated", "expected": True, "setting": "s"}
+    common = {"status": "violated", "expected": True, "setting": "s", "errata": ("P0.Alg2.stability",)}
     found = [
-        finding("P0.A3", "sensitivity", measured=4.2, bound=1.0, detail="far; P0.Alg2.stability", **common),
-        finding("P0.A3", "transcript", measured=8.7e-4, bound=1e-5, detail="exact; P0.Alg2.stability", **common),
-        finding("P0.A3", "ledger", measured=math.inf, bound=1.0, detail="all; P0.Alg2.stability", **common),
+        finding("P0.A3", "sensitivity", measured=4.2, bound=1.0, detail="far", **common),
+        finding("P0.A3", "transcript", measured=8.7e-4, bound=1e-5, detail="exact", **common),
+        finding("P0.A3", "ledger", measured=math.inf, bound=1.0, detail="all", **common),
     ]
     claim = by_id(published_claims.published_claims(found, [], ["P0.A3"]))["P0.T1.privacy"]
     assert claim["verdict"] == REFUTED

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from refimpl.catalogue import ALGORITHMS, algorithm
-from verification.check import QUICK, honest_findings, refutation_findings
-from verification.subject import subject_of
+from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
+from tailproof.verification.check import QUICK, honest_findings, refutation_findings
+from tailproof.verification.subject import subject_of
 
 REFUTED = [(a.id, i) for a in ALGORITHMS if a.implementation for i, s in enumerate(a.implementation.settings) if s.refuted]
 
 
 def test_there_are_some_and_each_names_an_erratum() -> None:
-    from bounds.errata import errata
+    from tailproof.bounds.errata import errata
 
     known = {entry.id for entry in errata()}
     assert {"P0.A2", "P0.A3", "P0.A4", "P0.A5"} <= {identifier for identifier, _ in REFUTED}

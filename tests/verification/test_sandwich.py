@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from refimpl.catalogue import ALGORITHMS, Setting
-from refimpl.channel import Channel
-from refimpl.claims import ZCDP, ApproxDP, PureDP, zcdp_epsilon
-from refimpl.hard_instances import GrowthSigns, MeanSpikes
-from refimpl.means.clipped import clipped_mean
-from refimpl.validation import FloatArray
-from verification import verify
-from verification.check import FULL, QUICK
-from verification.cli import main
-from verification.page import rates
-from verification.sandwich import (
+from tailproof.refimpl.catalogue import ALGORITHMS, Setting
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ZCDP, ApproxDP, PureDP, zcdp_epsilon
+from tailproof.refimpl.hard_instances import GrowthSigns, MeanSpikes
+from tailproof.refimpl.means.clipped import clipped_mean
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification import verify
+from tailproof.verification.check import FULL, QUICK
+from tailproof.verification.cli import main
+from tailproof.verification.page import rates
+from tailproof.verification.sandwich import (
     FALSE_ALARM,
     TESTS,
     Mean,
@@ -38,7 +38,7 @@ from verification.sandwich import (
     select,
     statistic_of,
 )
-from verification.sandwich_pairs import PAIRS
+from tailproof.verification.sandwich_pairs import PAIRS
 
 
 def _pair(name: str) -> Pair:

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from refimpl.domains import Ball
-from refimpl.losses import Affine
-from verification import second_stage
-from verification.page import page
-from verification.second_stage import SOLVERS, bias_row, distance_row, failures
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import Affine
+from tailproof.verification import second_stage
+from tailproof.verification.page import page
+from tailproof.verification.second_stage import SOLVERS, bias_row, distance_row, failures
 
 
 def test_minimisers_of_affine_losses_are_those_of_the_mean() -> None:

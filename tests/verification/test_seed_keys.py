@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from verification.mutants import MUTANTS
-from verification.sandwich_pairs import PAIRS
-from verification.sweep_cases import CASES
+from tailproof.verification.mutants import MUTANTS
+from tailproof.verification.sandwich_pairs import PAIRS
+from tailproof.verification.sweep_cases import CASES
 
 FROZEN = Path(__file__).with_name("seed_keys.txt")
 

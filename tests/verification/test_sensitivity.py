@@ -11,13 +11,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from refimpl.catalogue import ALGORITHMS, Setting
-from refimpl.means import median_of_means, soft_truncation
-from verification import neighbours
-from verification.check import QUICK
-from verification.pair_checks import Measurement, check_sensitivity, compare
-from verification.sensitivity import search_sensitivity, smooth_growth, smooth_local
-from verification.subject import Pair, Subject, subject_of, worst_pairs
+from tailproof.refimpl.catalogue import ALGORITHMS, Setting
+from tailproof.refimpl.means import median_of_means, soft_truncation
+from tailproof.verification import neighbours
+from tailproof.verification.check import QUICK
+from tailproof.verification.pair_checks import Measurement, check_sensitivity, compare
+from tailproof.verification.sensitivity import search_sensitivity, smooth_growth, smooth_local
+from tailproof.verification.subject import Pair, Subject, subject_of, worst_pairs
 
 BUILT = [
     subject_of(entry.id, index, implementation=entry.implementation)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from refimpl.validation import FloatArray, InputError
-from verification import ClaimRefuted, assert_private, sessions
-from verification.sessions import Session, share_of_process, share_of_worker
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification import ClaimRefuted, assert_private, sessions
+from tailproof.verification.sessions import Session, share_of_process, share_of_worker
 
 PAIR = (np.zeros((1, 1)), np.ones((1, 1)))
 
@@ -110,7 +110,7 @@ def test_what_a_call_states_is_not_charged(session: Session) -> None:
 def test_the_environment_states_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     place: dict[str, Any] = {"false_alarm": "0.25", "seed": "3", "witnesses": "here", "process": os.getpid()}
     monkeypatch.setattr(sessions, "_OUTSIDE", place)
-    monkeypatch.setitem(__import__("sys").modules, "tailproof_pytest", None)
+    monkeypatch.setitem(__import__("sys").modules, "tailproof.pytest_plugin", None)
     monkeypatch.delenv(sessions.VARIABLE, raising=False)
     found = sessions.current()
     assert (found.false_alarm, found.seed, found.folder) == (0.25, 3, "here")

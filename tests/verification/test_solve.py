@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from refimpl.approx_dp import localised, presets
-from refimpl.claims import PureDP, zcdp_epsilon
-from refimpl.domains import unit_ball
-from refimpl.pure_dp.plan import Phase, Plan
-from refimpl.pure_dp.population import assumption_for, plan_for, population_localization
-from verification import solve as module
-from verification.cli import main
+from tailproof.refimpl.approx_dp import localised, presets
+from tailproof.refimpl.claims import PureDP, zcdp_epsilon
+from tailproof.refimpl.domains import unit_ball
+from tailproof.refimpl.pure_dp.plan import Phase, Plan
+from tailproof.refimpl.pure_dp.population import assumption_for, plan_for, population_localization
+from tailproof.verification import solve as module
+from tailproof.verification.cli import main
 
 Capture = pytest.CaptureFixture[str]
 PUBLIC = ["--domain", "ball:1", "--epsilon", "1"]

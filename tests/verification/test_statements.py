@@ -13,12 +13,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from bounds import explicit
-from bounds.errata import errata
-from bounds.explicit import EXPLICIT
-from refimpl.validation import InputError
-from verification import statements
-from verification.statements import TRIALS, Trial, check_statement, run
+from tailproof.bounds import explicit
+from tailproof.bounds.errata import errata
+from tailproof.bounds.explicit import EXPLICIT
+from tailproof.refimpl.validation import InputError
+from tailproof.verification import statements
+from tailproof.verification.statements import TRIALS, Trial, check_statement, run
 
 VIOLATED = statements.KNOWN_FALSE
 

@@ -9,12 +9,20 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from refimpl import problems
-from refimpl.claims import ADD_REMOVE
-from refimpl.losses import Absolute
-from refimpl.validation import FloatArray, InputError
-from verification import Admissible, strategies
-from verification.strategies import data_sets, domains, heavy_tailed_data, heavy_tailed_laws, losses, neighbouring, numbers
+from tailproof.refimpl import problems
+from tailproof.refimpl.claims import ADD_REMOVE
+from tailproof.refimpl.losses import Absolute
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification import Admissible, strategies
+from tailproof.verification.strategies import (
+    data_sets,
+    domains,
+    heavy_tailed_data,
+    heavy_tailed_laws,
+    losses,
+    neighbouring,
+    numbers,
+)
 
 Pair = tuple[FloatArray, FloatArray]
 few = settings(max_examples=40, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -72,7 +80,9 @@ def test_numbers_beyond_the_default_are_drawn_without_bounds() -> None:
 def test_laws_have_the_moment_and_no_exponential_one(law: problems.DataLaw) -> None:
     assert law.absolute_moment(1.5) < math.inf
     far = [float(law.survival(law.upper_quantile(1e-3) * factor)) for factor in (1, 10)]
-    assert far[1] > far[0] ** 3  # an exponential tail would be below the tenth power, lognormal and powers stay above this
+    assert (
+        far[1] > far[0] ** 9
+    )  # an exponential tail is the tenth power; lognormal ones, σ ≥ 0.5, and powers stay above this
 
 
 @few

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from bounds.errata import errata
-from bounds.theorems import theorem, theorems
-from refimpl.approx_dp.median_descent import published_convex
-from refimpl.channel import run
-from refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
-from refimpl.means.median_of_means import number_of_groups
-from refimpl.problems import StudentT
-from refimpl.validation import FloatArray, InputError
-from verification import sweep_runs
-from verification.cli import main
-from verification.planted import judged, planted
-from verification.sweep_cases import (
+from tailproof.bounds.errata import errata
+from tailproof.bounds.theorems import theorem, theorems
+from tailproof.refimpl.approx_dp.median_descent import published_convex
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.claims import ApproxDP, classical_gaussian_scale, split_for_advanced
+from tailproof.refimpl.means.median_of_means import number_of_groups
+from tailproof.refimpl.problems import StudentT
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification import sweep_runs
+from tailproof.verification.cli import main
+from tailproof.verification.planted import judged, planted
+from tailproof.verification.sweep_cases import (
     CASES,
     UNMEASURED,
     Instance,
@@ -33,7 +33,7 @@ from verification.sweep_cases import (
     sparse_regression,
     student,
 )
-from verification.sweeps import (
+from tailproof.verification.sweeps import (
     Explicit,
     Point,
     _against,
@@ -47,7 +47,7 @@ from verification.sweeps import (
     sweep,
     unexplained,
 )
-from verification.workers import Workers
+from tailproof.verification.workers import Workers
 
 GRID = np.array([1e3, 3e3, 1e4, 3e4])
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from refimpl.catalogue import algorithm
-from verification import utility
+from tailproof.refimpl.catalogue import algorithm
+from tailproof.verification import utility
 
 
 @pytest.mark.parametrize("identifier", sorted(utility.BOUNDS))

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from refimpl.validation import InputError
-from verification import workers
-from verification.check import FULL, QUICK
-from verification.cli import main
-from verification.verify import work
-from verification.workers import Task, Workers, identity, run_tasks, started
+from tailproof.refimpl.validation import InputError
+from tailproof.verification import workers
+from tailproof.verification.check import FULL, QUICK
+from tailproof.verification.cli import main
+from tailproof.verification.verify import work
+from tailproof.verification.workers import Task, Workers, identity, run_tasks, started
 
 ABOUT = {"command": "test", "seed": 0}
 

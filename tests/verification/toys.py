@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.catalogue import Setting
-from refimpl.channel import L1, L2, Channel, Mechanism
-from refimpl.claims import ZCDP, ApproxDP, Claim, PureDP
-from refimpl.laws import Gaussian, Laplace, UniformPermutation
-from refimpl.validation import FloatArray
-from verification.subject import Subject
+from tailproof.refimpl.catalogue import Setting
+from tailproof.refimpl.channel import L1, L2, Channel, Mechanism
+from tailproof.refimpl.claims import ZCDP, ApproxDP, Claim, PureDP
+from tailproof.refimpl.laws import Gaussian, Laplace, UniformPermutation
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.subject import Subject
 
 
 def subject(

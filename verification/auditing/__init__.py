@@ -4,9 +4,9 @@ A fair coin picks one of two neighbouring data sets, the subject runs on it, and
 coin from the output, or passes.  Every privacy claim bounds how often such a guess can be right.
 """
 
-from verification.auditing.admissible import Admissible
-from verification.auditing.audit import AuditResult, audit
-from verification.auditing.programs import CommandRunner
-from verification.auditing.runner import Runner
+from tailproof.verification.auditing.admissible import Admissible
+from tailproof.verification.auditing.audit import AuditResult, audit
+from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.runner import Runner
 
 __all__ = ["Admissible", "AuditResult", "CommandRunner", "Runner", "audit"]

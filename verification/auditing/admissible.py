@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refimpl.claims import REPLACE_ONE, Neighbouring
-from refimpl.validation import FloatArray, InputError, whole
+from tailproof.refimpl.claims import REPLACE_ONE, Neighbouring
+from tailproof.refimpl.validation import FloatArray, InputError, whole
 
 Pair = tuple[FloatArray, FloatArray]
 

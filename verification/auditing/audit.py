@@ -8,18 +8,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from refimpl.claims import Claim, claim_to_json, parse_claim
-from refimpl.validation import InputError, probability, whole
-from verification.auditing import limits
-from verification.auditing.admissible import Admissible
-from verification.auditing.fixed import POWER, run_fixed
-from verification.auditing.outputs import Incident, shown_data
-from verification.auditing.predictor import Predictor
-from verification.auditing.runner import Runner, WorkerRunner, runner_of
-from verification.auditing.runs import EMPTY, REPEATED, Labelled, Pair, Source, hidden_randomness, no_randomness, source
-from verification.auditing.search import LEAST, Found, Promise, Spaces, search_neighbours
-from verification.auditing.sequential import Counts, game
-from verification.report import plain
+from tailproof.refimpl.claims import Claim, claim_to_json, parse_claim
+from tailproof.refimpl.validation import InputError, probability, whole
+from tailproof.verification.auditing import limits
+from tailproof.verification.auditing.admissible import Admissible
+from tailproof.verification.auditing.fixed import POWER, run_fixed
+from tailproof.verification.auditing.outputs import Incident, shown_data
+from tailproof.verification.auditing.predictor import Predictor
+from tailproof.verification.auditing.runner import Runner, WorkerRunner, runner_of
+from tailproof.verification.auditing.runs import (
+    EMPTY,
+    REPEATED,
+    Labelled,
+    Pair,
+    Source,
+    hidden_randomness,
+    no_randomness,
+    source,
+)
+from tailproof.verification.auditing.search import LEAST, Found, Promise, Spaces, search_neighbours
+from tailproof.verification.auditing.sequential import Counts, game
+from tailproof.verification.report import plain
 
 LEAST_BUDGET = 50
 LEAST_SEARCHED = 400  # without pairs: fewer runs cannot look at several and test one

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.stats import beta
 
-from refimpl.claims import gaussian_mu
-from refimpl.validation import FloatArray, InputError, probability, whole
+from tailproof.refimpl.claims import gaussian_mu
+from tailproof.refimpl.validation import FloatArray, InputError, probability, whole
 
 Sampler: TypeAlias = Callable[[float, np.random.Generator, int], FloatArray]
 """Outputs of so many runs on a side, 0 or 1."""

@@ -11,12 +11,12 @@ import warnings
 
 import numpy as np
 
-from refimpl.approx_dp.sgd import dp_sgd
-from refimpl.channel import run
-from refimpl.claims import UnprovedClaim
-from refimpl.domains import Ball
-from refimpl.losses import Affine
-from refimpl.validation import FloatArray, between, whole
+from tailproof.refimpl.approx_dp.sgd import dp_sgd
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.claims import UnprovedClaim
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import Affine
+from tailproof.refimpl.validation import FloatArray, between, whole
 
 CLIP = 1.0
 STEP = 1e-3

@@ -12,20 +12,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring, parse_claim
-from refimpl.validation import InputError, positive
-from verification.auditing.admissible import Admissible
-from verification.auditing.audit import RECORDS, SHAPES, AuditResult, audit
-from verification.auditing.places import load
-from verification.auditing.pooled import WORTH, PooledRunner
-from verification.auditing.programs import CommandRunner
-from verification.auditing.runner import SeededRunner, runner_of
-from verification.auditing.runs import Pair
-from verification.auditing.shown import shown_pair
-from verification.auditing.witnesses import witness_of_audit, write_witness
-from verification.datafile import read_table
-from verification.vectors.reader import Malformed, strict_json
-from verification.workers import Workers, started, workers_of
+from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring, parse_claim
+from tailproof.refimpl.validation import InputError, positive
+from tailproof.verification.auditing.admissible import Admissible
+from tailproof.verification.auditing.audit import RECORDS, SHAPES, AuditResult, audit
+from tailproof.verification.auditing.places import load
+from tailproof.verification.auditing.pooled import WORTH, PooledRunner
+from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.runner import SeededRunner, runner_of
+from tailproof.verification.auditing.runs import Pair
+from tailproof.verification.auditing.shown import shown_pair
+from tailproof.verification.auditing.witnesses import witness_of_audit, write_witness
+from tailproof.verification.datafile import read_table
+from tailproof.verification.vectors.reader import Malformed, strict_json
+from tailproof.verification.workers import Workers, started, workers_of
 
 NO_LIMIT = 1e7  # seconds
 

@@ -24,9 +24,9 @@ from scipy.optimize import brentq
 from scipy.special import bdtrc, bdtrik, betaincinv
 from scipy.stats import binom
 
-from refimpl.claims import GDP, ZCDP, Claim
-from verification.auditing import limits
-from verification.auditing.predictor import (
+from tailproof.refimpl.claims import GDP, ZCDP, Claim
+from tailproof.verification.auditing import limits
+from tailproof.verification.auditing.predictor import (
     LEARN_FROM_AT_MOST,
     Accuracy,
     DivergenceLower,
@@ -35,7 +35,7 @@ from verification.auditing.predictor import (
     Predictor,
     learn,
 )
-from verification.auditing.runs import Labelled, Source, joined
+from tailproof.verification.auditing.runs import Labelled, Source, joined
 
 SIDE_SHARE = 0.1  # of the error: the chance that more samples leak, or fewer are guessed, than is allowed for
 SAFETY = 1e-11  # relative; special functions are accurate to about 1e-13

@@ -14,7 +14,7 @@ Sides are picked by a fair coin; P, Q are the laws of the output on the two side
   jointly convex: the averages of both, (r, w, o) against (w, r, o) with r = P(right), w = P(wrong), have divergence
   (r − w)·log(r/w) ≤ ρ.  With s the chance of a guess and a that of a right one among them, s·(2a−1)·logit(a) ≤ ρ.  If every
   output is guessed, nothing better follows from all orders α: the best pair of coins is (a, 1−a), randomised response,
-  whose largest D_α/α is at α → 1 (proof beside `refimpl.claims.pure_to_zcdp`).
+  whose largest D_α/α is at α → 1 (proof beside `tailproof.refimpl.claims.pure_to_zcdp`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import math
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
-from refimpl.claims import GDP, ApproxDP, Claim, PureDP
+from tailproof.refimpl.claims import GDP, ApproxDP, Claim, PureDP
 
 
 def parameter_name(claim: Claim) -> str:

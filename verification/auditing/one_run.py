@@ -38,7 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
-from refimpl.validation import FloatArray, InputError, between, nonnegative, probability, vector, whole
+from tailproof.refimpl.validation import FloatArray, InputError, between, nonnegative, probability, vector, whole
 
 LARGEST = 30.0  # an ε beyond this is not distinguished from it
 

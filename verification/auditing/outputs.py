@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.validation import FloatArray, InputError, whole
+from tailproof.refimpl.validation import FloatArray, InputError, whole
 
 KINDS = (
     "raised",  # an exception, or an error that the program replied

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from refimpl.validation import InputError
+from tailproof.refimpl.validation import InputError
 
 
 def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]:

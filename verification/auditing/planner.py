@@ -29,8 +29,8 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 from scipy.stats import beta, binom
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, gaussian_mu, parse_claim
-from refimpl.validation import InputError, IntArray, choice, probability, whole
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, gaussian_mu, parse_claim
+from tailproof.refimpl.validation import InputError, IntArray, choice, probability, whole
 
 PAIRS = ("response", "laplace", "gaussian")
 LIMIT_SHARE = 0.1  # of α, for the limit of P(R)

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.validation import FloatArray
-from verification.auditing.outputs import Checked, SubjectFailed, seed_of
-from verification.auditing.runner import SeededRunner
-from verification.workers import Run, Task
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing.outputs import Checked, SubjectFailed, seed_of
+from tailproof.verification.auditing.runner import SeededRunner
+from tailproof.verification.workers import Run, Task
 
 WORTH = 2.0
 """Seconds that a draw has to take here before workers are asked: starting them takes as long."""

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
-from refimpl.validation import FloatArray
-from verification.auditing.ramps import fit_ramp, tail_sizes
-from verification.auditing.scores import (
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing.ramps import fit_ramp, tail_sizes
+from tailproof.verification.auditing.scores import (
     Distance,
     Fit,
     Linear,
@@ -31,7 +31,7 @@ from verification.auditing.scores import (
     fit_projection,
     fit_table,
 )
-from verification.auditing.sums import fit_sum
+from tailproof.verification.auditing.sums import fit_sum
 
 Votes = NDArray[np.int8]
 

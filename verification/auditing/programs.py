@@ -15,9 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from refimpl.validation import FloatArray, InputError, positive, whole
-from verification.auditing.outputs import BadOutput, Checked, batch_of, batch_size, numeric, seed_of
-from verification.vectors.reader import Program, ProgramFailed, read_reply
+from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
+from tailproof.verification.auditing.outputs import BadOutput, Checked, batch_of, batch_size, numeric, seed_of
+from tailproof.verification.vectors.reader import Program, ProgramFailed, read_reply
 
 BATCH = 1000  # runs of a request: what is lost at most when the program fails
 

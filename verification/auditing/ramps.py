@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from refimpl.validation import FloatArray
+from tailproof.refimpl.validation import FloatArray
 
 EVIDENCE = 1.0  # log-likelihood by which a cut-off must fit better
 

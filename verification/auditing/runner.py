@@ -27,9 +27,9 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from refimpl.channel import Mechanism, ReplayDiverged, replay, run
-from refimpl.validation import FloatArray, InputError, positive, whole
-from verification.auditing.outputs import (
+from tailproof.refimpl.channel import Mechanism, ReplayDiverged, replay, run
+from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
+from tailproof.verification.auditing.outputs import (
     BadOutput,
     Checked,
     Incident,

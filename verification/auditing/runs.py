@@ -18,10 +18,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from refimpl.validation import FloatArray
-from verification.auditing.outputs import Incident, SubjectFailed, seed_of
-from verification.auditing.runner import SeededRunner
-from verification.auditing.scores import row_keys
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing.outputs import Incident, SubjectFailed, seed_of
+from tailproof.verification.auditing.runner import SeededRunner
+from tailproof.verification.auditing.scores import row_keys
 
 LARGEST = 1e100
 WATCHED = 256  # outputs of the first batch on a side that later batches are compared with

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from refimpl.validation import FloatArray
+from tailproof.refimpl.validation import FloatArray
 
 TABLE_MULTIPLICITY = 8  # outputs that repeat this often on average are treated as discrete
 FEWEST_IN_A_CELL = 25

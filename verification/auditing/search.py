@@ -20,17 +20,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refimpl.claims import REPLACE_ONE, ApproxDP, Claim, PureDP
-from refimpl.validation import FloatArray, InputError, whole
-from verification import neighbours
-from verification.auditing.admissible import Admissible, Pair
-from verification.auditing.outputs import Incident, SubjectFailed
-from verification.auditing.runner import Replays, Runner, collect
-from verification.auditing.runs import Labelled, of_sides
-from verification.auditing.surrogates import looks
-from verification.pair_checks import run_pair_check
-from verification.sensitivity import search_sensitivity
-from verification.subject import Subject
+from tailproof.refimpl.claims import REPLACE_ONE, ApproxDP, Claim, PureDP
+from tailproof.refimpl.validation import FloatArray, InputError, whole
+from tailproof.verification import neighbours
+from tailproof.verification.auditing.admissible import Admissible, Pair
+from tailproof.verification.auditing.outputs import Incident, SubjectFailed
+from tailproof.verification.auditing.runner import Replays, Runner, collect
+from tailproof.verification.auditing.runs import Labelled, of_sides
+from tailproof.verification.auditing.surrogates import looks
+from tailproof.verification.pair_checks import run_pair_check
+from tailproof.verification.sensitivity import search_sensitivity
+from tailproof.verification.subject import Subject
 
 OUTLIERS = (1e2, 1.0, 1e4, 1e1, 1e6)  # the likely worst first: beyond every clip, and of the size of ordinary data
 ROUNDS = 4

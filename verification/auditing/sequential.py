@@ -22,11 +22,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import expit, logit
 
-from refimpl.claims import Claim
-from refimpl.validation import FloatArray
-from verification.auditing import limits
-from verification.auditing.predictor import Accuracy, Goal, Growth, Predictor, learn
-from verification.auditing.runs import EMPTY, Labelled, Pair, Source, joined
+from tailproof.refimpl.claims import Claim
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing import limits
+from tailproof.verification.auditing.predictor import Accuracy, Goal, Growth, Predictor, learn
+from tailproof.verification.auditing.runs import EMPTY, Labelled, Pair, Source, joined
 
 FIRST_BLOCK = 40
 FEWEST_BLOCKS = 50  # no block is smaller than this part of all runs so far: learning takes time

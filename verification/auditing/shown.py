@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.auditing.runs import Pair
+from tailproof.verification.auditing.runs import Pair
 
 SHOWN_NUMBERS = 60  # of a data set that is printed in full
 

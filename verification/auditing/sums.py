@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from refimpl.validation import FloatArray
-from verification.auditing.ramps import fit_ramp
-from verification.auditing.scores import FEWEST_IN_A_CELL, MOST_CELLS, Score, cell_edges, log_ratio
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing.ramps import fit_ramp
+from tailproof.verification.auditing.scores import FEWEST_IN_A_CELL, MOST_CELLS, Score, cell_edges, log_ratio
 
 PRICE = 1.5  # log-likelihood that a parameter must add
 MOST_COORDINATES = 50

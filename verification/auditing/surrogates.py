@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from refimpl.claims import GDP, ZCDP, Claim
-from refimpl.validation import FloatArray
+from tailproof.refimpl.claims import GDP, ZCDP, Claim
+from tailproof.refimpl.validation import FloatArray
 
 COORDINATES = 16
 REPEATS = 500  # outputs of each side that are looked at for repetitions

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.claims import claim_from_json, claim_to_json
-from refimpl.validation import InputError
-from verification.auditing import limits
-from verification.auditing.audit import AuditResult, audit
-from verification.auditing.places import load
-from verification.auditing.programs import CommandRunner
-from verification.auditing.runner import Runner
-from verification.report import plain
+from tailproof.refimpl.claims import claim_from_json, claim_to_json
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.auditing import limits
+from tailproof.verification.auditing.audit import AuditResult, audit
+from tailproof.verification.auditing.places import load
+from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.runner import Runner
+from tailproof.verification.report import plain
 
 LARGEST = 10**6  # numbers of a data set that a witness holds
 TIME_LIMIT = 60.0  # seconds of a program's batch
@@ -121,7 +121,9 @@ def _subject(witness: dict[str, Any], stack: ExitStack) -> Callable[..., Any] | 
         )
     if "mechanism" in witness:
         return load("mechanism", witness["mechanism"], witness.get("folder"))
-    raise InputError("witness: names no function that can be imported; call verification.replay_audit(FILE, mechanism)")
+    raise InputError(
+        "witness: names no function that can be imported; call tailproof.verification.replay_audit(FILE, mechanism)"
+    )
 
 
 def replayed(witness: dict[str, Any]) -> tuple[int, dict[str, Any], str]:

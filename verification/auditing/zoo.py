@@ -24,7 +24,7 @@ from functools import partial
 
 import numpy as np
 
-from refimpl.claims import (
+from tailproof.refimpl.claims import (
     ADD_REMOVE,
     GDP,
     ZCDP,
@@ -34,8 +34,8 @@ from refimpl.claims import (
     analytic_gaussian_scale,
     classical_gaussian_scale,
 )
-from refimpl.validation import FloatArray
-from verification.auditing.admissible import Admissible, Pair
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing.admissible import Admissible, Pair
 
 Sampler = Callable[[FloatArray, np.random.Generator, int], FloatArray]
 

@@ -19,7 +19,7 @@ from functools import partial
 
 import numpy as np
 
-from refimpl.claims import (
+from tailproof.refimpl.claims import (
     ADD_REMOVE,
     GDP,
     ApproxDP,
@@ -27,9 +27,9 @@ from refimpl.claims import (
     analytic_gaussian_scale,
     classical_gaussian_scale,
 )
-from refimpl.validation import FloatArray
-from verification.auditing.admissible import Admissible
-from verification.auditing.zoo import COLUMNS, QUERIES, UNIT, Specimen, _moved, _split, _sum, gaussian, laplace
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing.admissible import Admissible
+from tailproof.verification.auditing.zoo import COLUMNS, QUERIES, UNIT, Specimen, _moved, _split, _sum, gaussian, laplace
 
 CUT = 5.0  # where truncated noise ends
 BITS = 8  # of a coarse uniform number

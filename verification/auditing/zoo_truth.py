@@ -14,10 +14,10 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import laplace
 
-from refimpl.claims import ApproxDP, gaussian_epsilon
-from refimpl.validation import FloatArray
-from verification.auditing import zoo, zoo_reports
-from verification.auditing.zoo import ABOVE, BELOW, STOPPED, Specimen
+from tailproof.refimpl.claims import ApproxDP, gaussian_epsilon
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing import zoo, zoo_reports
+from tailproof.verification.auditing.zoo import ABOVE, BELOW, STOPPED, Specimen
 
 Law = dict[tuple[float, ...], float]
 

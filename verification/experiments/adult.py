@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from refimpl.validation import FloatArray, InputError
-from verification.datafile import open_text
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.datafile import open_text
 
 ROW_NORM = math.sqrt(13)  # 5 numbers and 8 words
 

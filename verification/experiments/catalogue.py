@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from refimpl.validation import InputError, whole
-from verification.experiments.data import Drawn, linear_model, sparse_model, threshold_model
-from verification.experiments.methods import P0, P1, Method, Point
+from tailproof.refimpl.validation import InputError, whole
+from tailproof.verification.experiments.data import Drawn, linear_model, sparse_model, threshold_model
+from tailproof.verification.experiments.methods import P0, P1, Method, Point
 
 P0_BUDGETS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 P0_SIZES = (5_000, 10_000, 15_000, 20_000, 30_000, 35_000)

@@ -13,22 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.validation import InputError, between, positive, whole
-from verification.experiments.catalogue import EXPERIMENTS, Experiment, Sizes, find, points
-from verification.experiments.data import Data, Files, read_files
-from verification.experiments.methods import HINDSIGHT, MINIMUM, Numbers, Point
-from verification.experiments.plot import check_plot, draw
-from verification.experiments.problems import (
+from tailproof.refimpl.validation import InputError, between, positive, whole
+from tailproof.verification.experiments.catalogue import EXPERIMENTS, Experiment, Sizes, find, points
+from tailproof.verification.experiments.data import Data, Files, read_files
+from tailproof.verification.experiments.methods import HINDSIGHT, MINIMUM, Numbers, Point
+from tailproof.verification.experiments.plot import check_plot, draw
+from tailproof.verification.experiments.problems import (
     Problem,
     classification_problem,
     problem_of_files,
     regression_problem,
     sparse_problem,
 )
-from verification.experiments.running import Cell, bootstrap, measure, plan, tuned_in_hindsight
-from verification.facts import as_json
-from verification.report import plain, table
-from verification.solve import check_writable
+from tailproof.verification.experiments.running import Cell, bootstrap, measure, plan, tuned_in_hindsight
+from tailproof.verification.facts import as_json
+from tailproof.verification.report import plain, table
+from tailproof.verification.solve import check_writable
 
 DEFAULT_ROW_NORM = math.sqrt(14)
 METRICS = {

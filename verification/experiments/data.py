@@ -15,10 +15,10 @@ from typing import Protocol
 
 import numpy as np
 
-from refimpl.problems import LogLogistic, Lognormal
-from refimpl.validation import FloatArray, InputError
-from verification.datafile import read_table
-from verification.experiments import adult
+from tailproof.refimpl.problems import LogLogistic, Lognormal
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.datafile import read_table
+from tailproof.verification.experiments import adult
 
 HELD_OUT = 5
 """One record in so many is for testing where no test file is given."""

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from refimpl.approx_dp import accelerated, localised, repaired, robust_descent, sgd, soft_descent, trimmed_descent
-from refimpl.channel import Channel, Mechanism
-from refimpl.claims import zcdp_epsilon
-from refimpl.domains import Domain
-from refimpl.losses import Loss
-from refimpl.validation import FloatArray, InputError
-from verification.experiments.problems import Problem
+from tailproof.refimpl.approx_dp import accelerated, localised, repaired, robust_descent, sgd, soft_descent, trimmed_descent
+from tailproof.refimpl.channel import Channel, Mechanism
+from tailproof.refimpl.claims import zcdp_epsilon
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.losses import Loss
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.experiments.problems import Problem
 
 Numbers: TypeAlias = dict[str, Any]
 

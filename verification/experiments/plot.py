@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from refimpl.validation import InputError
-from verification.experiments.methods import HINDSIGHT
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.experiments.methods import HINDSIGHT
 
 AXES = {"n": "records n", "epsilon": "privacy budget ε", "d": "dimension d"}
 SUFFIXES = (".png", ".svg", ".pdf")

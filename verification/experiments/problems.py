@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.domains import Domain, parse_domain
-from refimpl.losses import L4, Logistic, Loss, Ridge, Squared
-from refimpl.validation import FloatArray, InputError
-from verification.experiments.data import LOGNORMAL
+from tailproof.refimpl.domains import Domain, parse_domain
+from tailproof.refimpl.losses import L4, Logistic, Loss, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.experiments.data import LOGNORMAL
 
 EVERY_ORDER = 100.0
 """k of gradients that are bounded: they have moments of every order."""

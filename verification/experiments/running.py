@@ -12,12 +12,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from refimpl.channel import run as run_mechanism
-from refimpl.losses import Loss
-from refimpl.validation import FloatArray, InputError
-from verification.experiments.data import Data
-from verification.experiments.methods import Method, Numbers, Point, variants
-from verification.experiments.problems import Problem
+from tailproof.refimpl.channel import run as run_mechanism
+from tailproof.refimpl.losses import Loss
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.experiments.data import Data
+from tailproof.verification.experiments.methods import Method, Numbers, Point, variants
+from tailproof.verification.experiments.problems import Problem
 
 PILOT, PILOTS = 1_000_000, 2
 """Numbers of the runs, and how many, by which --hindsight chooses."""

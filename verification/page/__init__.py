@@ -6,7 +6,7 @@ import html
 from pathlib import Path
 from typing import Any
 
-from verification.page import catalogue, libraries, papers, published, rates, summary
+from tailproof.verification.page import catalogue, libraries, papers, published, rates, summary
 
 TITLE = "Tailproof report"
 FOLDER = Path(__file__).parent

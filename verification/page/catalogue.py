@@ -7,8 +7,8 @@ import math
 from collections import Counter
 from typing import Any
 
-from verification.page import plots, replay
-from verification.page.parts import (
+from tailproof.verification.page import plots, replay
+from tailproof.verification.page.parts import (
     MARKS,
     WORSE,
     badge,

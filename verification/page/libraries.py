@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from verification.libraries import AUDITS, COMMAND, INSTALL
-from verification.page.parts import badge, bar, code, number, ratio, run, section, slug, table, text, unfold
+from tailproof.verification.libraries import AUDITS, COMMAND, INSTALL
+from tailproof.verification.page.parts import badge, bar, code, number, ratio, run, section, slug, table, text, unfold
 
 Json = dict[str, Any]
 

@@ -6,8 +6,21 @@ import html
 from collections import Counter
 from typing import Any
 
-from verification.page import replay
-from verification.page.parts import badge, bar, code, link_errata, pairs, raw, run, section, slug, table, text, unfold
+from tailproof.verification.page import replay
+from tailproof.verification.page.parts import (
+    badge,
+    bar,
+    code,
+    link_errata,
+    pairs,
+    raw,
+    run,
+    section,
+    slug,
+    table,
+    text,
+    unfold,
+)
 
 Json = dict[str, Any]
 

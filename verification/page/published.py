@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from verification import published_claims
-from verification.page import replay
-from verification.page.catalogue import found_of_claimed, loss_figure, witness_text
-from verification.page.parts import badge, bar, link_errata, pairs, run, section, slug, table, text, unfold
+from tailproof.verification import published_claims
+from tailproof.verification.page import replay
+from tailproof.verification.page.catalogue import found_of_claimed, loss_figure, witness_text
+from tailproof.verification.page.parts import badge, bar, link_errata, pairs, run, section, slug, table, text, unfold
 
 Json = dict[str, Any]
 

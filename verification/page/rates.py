@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from verification import sandwich, sweep_runs
-from verification.page import plots, replay
-from verification.page.parts import badge, figure, numbers, run, section, slug, table, text, unfold
+from tailproof.verification import sandwich, sweep_runs
+from tailproof.verification.page import plots, replay
+from tailproof.verification.page.parts import badge, figure, numbers, run, section, slug, table, text, unfold
 
 Json = dict[str, Any]
 

@@ -64,14 +64,13 @@ def comparison(entry: Json) -> str:
 def statement(entry: Json) -> str:
     """All readings of a statement with explicit constants."""
     chosen = f"(run(t) for t in TRIALS if t.id == {json.dumps(entry['id'])})"
-    program = f"from verification.statements import TRIALS, run; print(*{chosen})"
+    program = f"from tailproof.verification.statements import TRIALS, run; print(*{chosen})"
     return f"python -c {shlex.quote(program)}"
 
 
 def erratum(entry: Json) -> str:
-    program = (
-        f"from bounds.errata import errata; print([e.recheck() for e in errata() if e.id == {json.dumps(entry['id'])}])"
-    )
+    chosen = f"e.recheck() for e in errata() if e.id == {json.dumps(entry['id'])}"
+    program = f"from tailproof.bounds.errata import errata; print([{chosen}])"
     return f"python -c {shlex.quote(program)}"
 
 

@@ -6,8 +6,8 @@ import html
 from collections import Counter
 from typing import Any
 
-from verification.page import replay
-from verification.page.parts import badge, code, run, section, table, text, unfold
+from tailproof.verification.page import replay
+from tailproof.verification.page.parts import badge, code, run, section, table, text, unfold
 
 Json = dict[str, Any]
 

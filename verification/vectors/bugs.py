@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verification.mutants import Mutant
+from tailproof.verification.mutants import Mutant
 
 
 @dataclass(frozen=True)

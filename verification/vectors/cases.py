@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from bounds import compare
-from refimpl.domains import Ball
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import minimise
-from refimpl.losses import Logistic
-from verification.vectors.pieces import PARTS
+from tailproof.bounds import compare
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.certified import minimise
+from tailproof.refimpl.losses import Logistic
+from tailproof.verification.vectors.pieces import PARTS
 
 EXACT = {"absolute": 0.0, "relative": 0.0}
 ROUNDING = {"absolute": 1e-13, "relative": 1e-12}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from refimpl.validation import InputError, positive
-from verification.vectors.reader import Malformed, Report, check_command, load, recompute, wanted
+from tailproof.refimpl.validation import InputError, positive
+from tailproof.verification.vectors.reader import Malformed, Report, check_command, load, recompute, wanted
 
 SHIPPED = Path(__file__).parent / "data"
 
 
 def export(folder: str) -> tuple[int, dict[str, Any], str]:
     """(exit code, JSON value, text)"""
-    from verification.vectors.export import write  # which imports all algorithms
+    from tailproof.verification.vectors.export import write  # which imports all algorithms
 
     written = write(Path(folder))
     size = sum((Path(folder) / name).stat().st_size for name in written)

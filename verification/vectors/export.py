@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from refimpl.catalogue import ALGORITHMS, algorithm
-from refimpl.validation import InputError
-from verification.vectors import histories, transcripts
-from verification.vectors.bugs import BUG_CLASSES
-from verification.vectors.cases import CASES
-from verification.vectors.pieces import PIECES
-from verification.vectors.schemas import FORMAT, VERSION, schema_of
+from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.vectors import histories, transcripts
+from tailproof.verification.vectors.bugs import BUG_CLASSES
+from tailproof.verification.vectors.cases import CASES
+from tailproof.verification.vectors.pieces import PIECES
+from tailproof.verification.vectors.schemas import FORMAT, VERSION, schema_of
 
 DIGITS = 13
 """Significant digits of expected numbers: more than every tolerance asks for, and the same on most machines."""

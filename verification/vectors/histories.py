@@ -2,8 +2,8 @@
 
 A run is on ordinary data, which are heavy-tailed; on the same data with one record replaced by a far one; on small data, where
 nothing is clipped; and for claims that rest on certified minimisers on neighbours that are hard to minimise on.  Noise scales
-and spends are those of the papers' formulas, which `verification.calibration` has a second time; where they were not also what
-the run recorded, nothing would be written.
+and spends are those of the papers' formulas, which `tailproof.verification.calibration` has a second time; where they were not also
+what the run recorded, nothing would be written.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.catalogue import Implementation, Setting, algorithm
-from refimpl.channel import Release
-from refimpl.claims import claim_to_json
-from refimpl.validation import FloatArray
-from verification.calibration import PUBLISHED
-from verification.subject import worst_pairs
-from verification.vectors import transcripts
+from tailproof.refimpl.catalogue import Implementation, Setting, algorithm
+from tailproof.refimpl.channel import Release
+from tailproof.refimpl.claims import claim_to_json
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.calibration import PUBLISHED
+from tailproof.verification.subject import worst_pairs
+from tailproof.verification.vectors import transcripts
 
 SEED = 5
 LARGE = 400

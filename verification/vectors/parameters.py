@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.approx_dp.approximation import Stage
-from refimpl.approx_dp.framework import Fixed
-from refimpl.approx_dp.iterated_accelerated import Part
-from refimpl.approx_dp.localised import Phase
-from refimpl.approx_dp.median_descent import Parameters as MeanParameters
-from refimpl.approx_dp.sparse import Parameters as SparseParameters
-from refimpl.claims import GDP, ZCDP, ApproxDP, PureDP, claim_from_json, claim_to_json
-from refimpl.losses import Quadratic
-from refimpl.means.median_of_means import truncated_median_of_means
-from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.pure_dp.objective import ObjectivePlan
-from refimpl.pure_dp.plan import Phase as PopulationPhase
-from refimpl.pure_dp.plan import Plan
-from refimpl.validation import InputError
+from tailproof.refimpl.approx_dp.approximation import Stage
+from tailproof.refimpl.approx_dp.framework import Fixed
+from tailproof.refimpl.approx_dp.iterated_accelerated import Part
+from tailproof.refimpl.approx_dp.localised import Phase
+from tailproof.refimpl.approx_dp.median_descent import Parameters as MeanParameters
+from tailproof.refimpl.approx_dp.sparse import Parameters as SparseParameters
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, PureDP, claim_from_json, claim_to_json
+from tailproof.refimpl.losses import Quadratic
+from tailproof.refimpl.means.median_of_means import truncated_median_of_means
+from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
+from tailproof.refimpl.pure_dp.objective import ObjectivePlan
+from tailproof.refimpl.pure_dp.plan import Phase as PopulationPhase
+from tailproof.refimpl.pure_dp.plan import Plan
+from tailproof.refimpl.validation import InputError
 
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     "simple_clipping_mean": simple_clipping_mean,

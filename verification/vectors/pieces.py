@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bounds.certificates import InvalidCertificate
-from bounds.certificates import verify as verify_comparison
-from refimpl import claims
-from refimpl.approx_dp import localised, median_descent, sample_aggregate, sparse
-from refimpl.approx_dp.accountant import noise_multiplier
-from refimpl.approx_dp.budget import noise_scale as descent_scale
-from refimpl.approx_dp.mean_descent import total_budget
-from refimpl.claims import (
+from tailproof.bounds.certificates import InvalidCertificate
+from tailproof.bounds.certificates import verify as verify_comparison
+from tailproof.refimpl import claims
+from tailproof.refimpl.approx_dp import localised, median_descent, sample_aggregate, sparse
+from tailproof.refimpl.approx_dp.accountant import noise_multiplier
+from tailproof.refimpl.approx_dp.budget import noise_scale as descent_scale
+from tailproof.refimpl.approx_dp.mean_descent import total_budget
+from tailproof.refimpl.claims import (
     GDP,
     ZCDP,
     ApproxDP,
@@ -24,18 +24,18 @@ from refimpl.claims import (
     claim_from_json,
     claim_to_json,
 )
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension.batched import batch
-from refimpl.extension.certificate import Certificate, Problem, Rejected, gap_upper_in_balls
-from refimpl.laws import Gaussian, L2Laplace
-from refimpl.losses import Loss, parse_loss
-from refimpl.means import median_of_means, peeling, soft_truncation, trimmed, truncated
-from refimpl.means.iterative_updating import group_budget
-from refimpl.means.rows import clip_weights, truncated_group_means
-from refimpl.pure_dp.exponential import published_clip
-from refimpl.pure_dp.perturbation import noise_law
-from refimpl.validation import FloatArray, InputError
-from verification.vectors.parameters import loss_from_json, to_json
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension.batched import batch
+from tailproof.refimpl.extension.certificate import Certificate, Problem, Rejected, gap_upper_in_balls
+from tailproof.refimpl.laws import Gaussian, L2Laplace
+from tailproof.refimpl.losses import Loss, parse_loss
+from tailproof.refimpl.means import median_of_means, peeling, soft_truncation, trimmed, truncated
+from tailproof.refimpl.means.iterative_updating import group_budget
+from tailproof.refimpl.means.rows import clip_weights, truncated_group_means
+from tailproof.refimpl.pure_dp.exponential import published_clip
+from tailproof.refimpl.pure_dp.perturbation import noise_law
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.vectors.parameters import loss_from_json, to_json
 
 Inputs = dict[str, Any]
 PARTS = ("point", "duals", "minimisers", "subgradients")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from verification.vectors.bugs import BUG_CLASSES
+from tailproof.verification.vectors.bugs import BUG_CLASSES
 
 FORMAT = "tailproof-vectors"
 VERSION = 1

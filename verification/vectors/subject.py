@@ -1,4 +1,6 @@
-"""refimpl as a program that answers vectors over JSON lines: `python -m verification.vectors.subject [--mutant ALGORITHM NAME]`.
+"""refimpl as a program that answers vectors over JSON lines.
+
+    python -m tailproof.verification.vectors.subject [--mutant ALGORITHM NAME]
 
 With a mutant, transcripts of its algorithm are those of the broken copy; everything else is answered as it is.
 """
@@ -11,10 +13,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from refimpl.catalogue import ALGORITHMS, Implementation
-from verification import mutants
-from verification.vectors import transcripts
-from verification.vectors.pieces import PIECES
+from tailproof.refimpl.catalogue import ALGORITHMS, Implementation
+from tailproof.verification import mutants
+from tailproof.verification.vectors import transcripts
+from tailproof.verification.vectors.pieces import PIECES
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -45,7 +47,7 @@ def reply_to(line: str, answer: Answer) -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m verification.vectors.subject", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tailproof.verification.vectors.subject", description=__doc__)
     parser.add_argument(
         "--mutant", nargs=2, metavar=("ALGORITHM", "NAME"), help="a broken copy, such as P2.A2 'noise halved'"
     )

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from refimpl.catalogue import Implementation, Setting
-from refimpl.channel import Bound, Channel, Release, ReplayDiverged, Rows, Smooth, Transcript
-from refimpl.claims import UnprovedClaim, claim_to_json
-from refimpl.laws import (
+from tailproof.refimpl.catalogue import Implementation, Setting
+from tailproof.refimpl.channel import Bound, Channel, Release, ReplayDiverged, Rows, Smooth, Transcript
+from tailproof.refimpl.claims import UnprovedClaim, claim_to_json
+from tailproof.refimpl.laws import (
     LLN,
     Finite,
     Gaussian,
@@ -31,9 +31,9 @@ from refimpl.laws import (
     UniformSubset,
     Value,
 )
-from refimpl.pure_dp.grid_walk import GridWalk
-from refimpl.validation import FloatArray
-from verification.vectors.parameters import from_json, to_json
+from tailproof.refimpl.pure_dp.grid_walk import GridWalk
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.vectors.parameters import from_json, to_json
 
 DIGITS = 4
 """Significant digits of recorded outputs: any numbers will do, and short ones are easy to read."""

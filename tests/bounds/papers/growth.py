@@ -1,4 +1,4 @@
-"""Rates far out at random points, by plain arithmetic on logarithms: a second method beside `bounds.compare`.
+"""Rates far out at random points, by plain arithmetic on logarithms: a second method beside `tailproof.bounds.compare`.
 
 Symbols are exp(10⁶·x) with x at random, half of them whole, so that ties and vertices are met.  The quotient of two rates that
 agree up to constants is then moderate, while a missing power, or the root of a logarithm, makes it huge.
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from bounds.expressions import names_in, read_expression
-from bounds.rates import Rate
+from tailproof.bounds.expressions import names_in, read_expression
+from tailproof.bounds.rates import Rate
 
 STRUCTURAL = {
     "k": (2.0, 2.5, 5.0),

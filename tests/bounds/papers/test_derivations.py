@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from bounds.agreement import both_ways
-from bounds.compare import Dominance, Separation
-from bounds.derivations import base_of, check_choice, check_derivation
-from bounds.derive import substitute
-from bounds.statements import Choice, Statement
-from bounds.theorems import choices, theorem, theorems
-from refimpl.validation import InputError
 from tests.bounds.papers.growth import FLAT, gaps
+
+from tailproof.bounds.agreement import both_ways
+from tailproof.bounds.compare import Dominance, Separation
+from tailproof.bounds.derivations import base_of, check_choice, check_derivation
+from tailproof.bounds.derive import substitute
+from tailproof.bounds.statements import Choice, Statement
+from tailproof.bounds.theorems import choices, theorem, theorems
+from tailproof.refimpl.validation import InputError
 
 DERIVED = [s for s in theorems() if s.choices]
 GENEROUS = {"P1.L7", "P2.T4"}  # stated with more logarithms, T or β than the base needs

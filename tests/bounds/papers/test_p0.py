@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from bounds.papers import p0
-from bounds.papers.p0 import COMPARISONS, STATEMENTS
-from refimpl.claims import gaussian_delta
-from refimpl.validation import InputError
+from tailproof.bounds.papers import p0
+from tailproof.bounds.papers.p0 import COMPARISONS, STATEMENTS
+from tailproof.refimpl.claims import gaussian_delta
+from tailproof.refimpl.validation import InputError
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bounds import errata, explicit
-from bounds.erratum import Gap, stands
-from bounds.papers import p0
-from bounds.papers import p0_errata as module
-from bounds.papers.gaps import equality_gap, gaussian_gap
-from refimpl.claims import gaussian_delta
+from tailproof.bounds import errata, explicit
+from tailproof.bounds.erratum import Gap, stands
+from tailproof.bounds.papers import p0
+from tailproof.bounds.papers import p0_errata as module
+from tailproof.bounds.papers.gaps import equality_gap, gaussian_gap
+from tailproof.refimpl.claims import gaussian_delta
 
 LOCAL = {"epsilon": 1.0, "delta": 1e-6}
 

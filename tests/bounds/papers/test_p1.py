@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from bounds.papers import p1
-from bounds.papers.p1 import STATEMENTS
-from refimpl.means.trimmed import noise_shape, smooth_sensitivities
+from tailproof.bounds.papers import p1
+from tailproof.bounds.papers.p1 import STATEMENTS
+from tailproof.refimpl.means.trimmed import noise_shape, smooth_sensitivities
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bounds import explicit
-from bounds.erratum import Gap, stands
-from bounds.papers import p1_errata as module
+from tailproof.bounds import explicit
+from tailproof.bounds.erratum import Gap, stands
+from tailproof.bounds.papers import p1_errata as module
 
 HARMLESS: list[tuple[Callable[..., Gap], dict[str, Any]]] = [
     (module._union_gap, {"failures": [1 / 40, 1 / 6], "claimed_failure": 1 / 4}),

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from bounds.papers import p2
-from bounds.papers.p2 import COMPARISONS, STATEMENTS
-from refimpl.means.distance_program import iterate
+from tailproof.bounds.papers import p2
+from tailproof.bounds.papers.p2 import COMPARISONS, STATEMENTS
+from tailproof.refimpl.means.distance_program import iterate
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 

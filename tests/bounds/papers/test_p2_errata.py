@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bounds import explicit
-from bounds.erratum import Gap, stands
-from bounds.papers import p2
-from bounds.papers import p2_errata as module
-from bounds.papers.gaps import equality_gap
+from tailproof.bounds import explicit
+from tailproof.bounds.erratum import Gap, stands
+from tailproof.bounds.papers import p2
+from tailproof.bounds.papers import p2_errata as module
+from tailproof.bounds.papers.gaps import equality_gap
 
 SEVEN = {"epsilon": 1.0, "delta": 1e-6, "few": 10**6}  # Theorem 7's setting
 

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from bounds.papers import p3
-from bounds.papers.p3 import COMPARISONS, STATEMENTS
+from tailproof.bounds.papers import p3
+from tailproof.bounds.papers.p3 import COMPARISONS, STATEMENTS
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from bounds import explicit
-from bounds.erratum import Gap, stands
-from bounds.papers import p3_errata as module
-from bounds.papers.gaps import gaussian_gap
+from tailproof.bounds import explicit
+from tailproof.bounds.erratum import Gap, stands
+from tailproof.bounds.papers import p3_errata as module
+from tailproof.bounds.papers.gaps import gaussian_gap
 
 LARGE_DELTA = {"d": 10, "v": 1.0, "epsilon": 1.0, "log_inverse_delta": 1.0, "multiple": 1000.0}
 HARMLESS: list[tuple[Callable[..., Gap], dict[str, Any]]] = [

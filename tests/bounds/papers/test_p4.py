@@ -14,13 +14,13 @@ from scipy.optimize import linprog
 from scipy.special import gammainccinv
 from scipy.stats import binom
 
-from bounds.papers import p4
-from bounds.papers.p4 import COMPARISONS, STATEMENTS
-from refimpl.domains import Ball
-from refimpl.extension.joint import JointObjective
-from refimpl.losses import Absolute
-from refimpl.projections import inexact_projection
-from refimpl.pure_dp.single import bias_constant
+from tailproof.bounds.papers import p4
+from tailproof.bounds.papers.p4 import COMPARISONS, STATEMENTS
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.extension.joint import JointObjective
+from tailproof.refimpl.losses import Absolute
+from tailproof.refimpl.projections import inexact_projection
+from tailproof.refimpl.pure_dp.single import bias_constant
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bounds.erratum import Gap, stands
-from bounds.papers import p4
-from bounds.papers import p4_errata as module
-from refimpl.domains import Ball, Localised
-from refimpl.extension.certified import accuracy_for
-from refimpl.pure_dp.perturbation import RegularisedProblem, certified_point
+from tailproof.bounds.erratum import Gap, stands
+from tailproof.bounds.papers import p4
+from tailproof.bounds.papers import p4_errata as module
+from tailproof.refimpl.domains import Ball, Localised
+from tailproof.refimpl.extension.certified import accuracy_for
+from tailproof.refimpl.pure_dp.perturbation import RegularisedProblem, certified_point
 
 LINE: dict[str, Any] = {"counts": [100, 900], "clip": 2.0, "weight": 1.0, "centre": 0.6}
 STAGE: dict[str, Any] = {"epsilon": 1.0, "failure": 0.05}

@@ -7,11 +7,11 @@ from types import ModuleType
 
 import pytest
 
-from bounds.expressions import names_in, read_expression
-from bounds.rates import parse_rate
-from bounds.statements import Statement
-from bounds.theorems import PAPERS, theorems
-from refimpl.catalogue import ALGORITHMS
+from tailproof.bounds.expressions import names_in, read_expression
+from tailproof.bounds.rates import parse_rate
+from tailproof.bounds.statements import Statement
+from tailproof.bounds.theorems import PAPERS, theorems
+from tailproof.refimpl.catalogue import ALGORITHMS
 
 COMMON = {*"ndkpvT", "eps", "delta", "rho", "xi", "eta", "lam", "sigma", "theta", "eps0", "delta0"}
 SYMBOLS = {  # beyond the common ones

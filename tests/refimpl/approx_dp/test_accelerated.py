@@ -10,8 +10,8 @@ import pytest
 from dp_accounting.rdp import RdpAccountant
 from scipy.stats import binom, norm
 
-from bounds.papers import p2
-from refimpl.approx_dp import (
+from tailproof.bounds.papers import p2
+from tailproof.refimpl.approx_dp import (
     accelerated,
     approximation,
     dp_sgd,
@@ -22,20 +22,20 @@ from refimpl.approx_dp import (
     pnca_sgd,
     private_stochastic_approximation,
 )
-from refimpl.approx_dp.accelerated import calibration, conditional_privacy, published_parameters
-from refimpl.approx_dp.accountant import SHARP, _log_moments, epsilon_of, noise_multiplier, subsampled_renyi
-from refimpl.approx_dp.approximation import Stage
-from refimpl.approx_dp.iterated import part_sizes
-from refimpl.approx_dp.iterated_accelerated import Part, published_parts
-from refimpl.approx_dp.localised import Phase
-from refimpl.approx_dp.sgd import tuned_parameters
-from refimpl.approx_dp.shuffling import local_budget, shuffled_epsilon
-from refimpl.channel import Channel, run
-from refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, gaussian_delta, zcdp_epsilon
-from refimpl.domains import Ball
-from refimpl.laws import Point
-from refimpl.losses import Quadratic, Squared
-from refimpl.validation import InputError
+from tailproof.refimpl.approx_dp.accelerated import calibration, conditional_privacy, published_parameters
+from tailproof.refimpl.approx_dp.accountant import SHARP, _log_moments, epsilon_of, noise_multiplier, subsampled_renyi
+from tailproof.refimpl.approx_dp.approximation import Stage
+from tailproof.refimpl.approx_dp.iterated import part_sizes
+from tailproof.refimpl.approx_dp.iterated_accelerated import Part, published_parts
+from tailproof.refimpl.approx_dp.localised import Phase
+from tailproof.refimpl.approx_dp.sgd import tuned_parameters
+from tailproof.refimpl.approx_dp.shuffling import local_budget, shuffled_epsilon
+from tailproof.refimpl.channel import Channel, run
+from tailproof.refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, gaussian_delta, zcdp_epsilon
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.laws import Point
+from tailproof.refimpl.losses import Quadratic, Squared
+from tailproof.refimpl.validation import InputError
 
 RNG = np.random.default_rng
 CLAIM = {"epsilon": 0.3, "delta": 1e-3}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.approx_dp import (
+from tailproof.refimpl.approx_dp import (
     accelerated,
     approximation,
     iterated,
@@ -26,16 +26,16 @@ from refimpl.approx_dp import (
     sparse,
     trimmed_descent,
 )
-from refimpl.approx_dp.budget import WeakDelta
-from refimpl.catalogue import ALGORITHMS, Setting
-from refimpl.channel import Channel
-from refimpl.claims import UnprovedClaim
-from refimpl.validation import InputError
+from tailproof.refimpl.approx_dp.budget import WeakDelta
+from tailproof.refimpl.catalogue import ALGORITHMS, Setting
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import UnprovedClaim
+from tailproof.refimpl.validation import InputError
 
 ENTRIES = {
     entry.id: entry.implementation
     for entry in ALGORITHMS
-    if entry.implementation and entry.implementation.module.__name__.startswith("refimpl.approx_dp.")
+    if entry.implementation and entry.implementation.module.__name__.startswith("tailproof.refimpl.approx_dp.")
 }
 ROBUST = Setting(40, 3, {"loss": "squared", "domain": "ball:1", "steps": 3, "step_size": 0.5})
 SETTINGS = {name: entry.settings[0] for name, entry in ENTRIES.items()} | {

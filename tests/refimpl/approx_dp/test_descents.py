@@ -8,16 +8,21 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
-from refimpl.approx_dp import robust_gradient_descent, sample_and_aggregate, soft_truncation_descent, trimmed_mean_descent
-from refimpl.approx_dp import soft_descent as soft
-from refimpl.approx_dp import trimmed_descent as trimmed
-from refimpl.channel import Transcript, run
-from refimpl.claims import ZCDP, ApproxDP, compose_zcdp, implied
-from refimpl.laws import LLN, Gaussian
-from refimpl.losses import Quadratic
-from refimpl.means.soft_truncation import query
-from refimpl.means.trimmed import trimmed_means
-from refimpl.validation import FloatArray
+from tailproof.refimpl.approx_dp import (
+    robust_gradient_descent,
+    sample_and_aggregate,
+    soft_truncation_descent,
+    trimmed_mean_descent,
+)
+from tailproof.refimpl.approx_dp import soft_descent as soft
+from tailproof.refimpl.approx_dp import trimmed_descent as trimmed
+from tailproof.refimpl.channel import Transcript, run
+from tailproof.refimpl.claims import ZCDP, ApproxDP, compose_zcdp, implied
+from tailproof.refimpl.laws import LLN, Gaussian
+from tailproof.refimpl.losses import Quadratic
+from tailproof.refimpl.means.soft_truncation import query
+from tailproof.refimpl.means.trimmed import trimmed_means
+from tailproof.refimpl.validation import FloatArray
 
 PRIVATE = {"epsilon": 1.0, "delta": 1e-6}
 COMMON = {"loss": Quadratic(np.eye(2)), "domain": "ball:5", **PRIVATE, "steps": 3, "step_size": 0.5}

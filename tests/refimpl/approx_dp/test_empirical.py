@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from refimpl.approx_dp.empirical import block_minimisers
-from refimpl.approx_dp.problem import Problem
-from refimpl.domains import Ball, Box, Domain
-from refimpl.losses import AnyLoss, Logistic, Quadratic, RecordQuadratic, Ridge, Squared
-from refimpl.validation import FloatArray
+from tailproof.refimpl.approx_dp.empirical import block_minimisers
+from tailproof.refimpl.approx_dp.problem import Problem
+from tailproof.refimpl.domains import Ball, Box, Domain
+from tailproof.refimpl.losses import AnyLoss, Logistic, Quadratic, RecordQuadratic, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray
 
 RNG = np.random.default_rng(5)
 FEATURES = RNG.standard_normal((120, 3))

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from refimpl.approx_dp import sco_framework
-from refimpl.approx_dp.framework import Fixed, worst_neighbours
-from refimpl.approx_dp.problem import prepare
-from refimpl.channel import L2, Channel, run
-from refimpl.domains import Ball
-from refimpl.laws import Point
-from refimpl.losses import Quadratic, RecordQuadratic
-from refimpl.means.simple_clipping import simple_clipping_mean
-from refimpl.validation import FloatArray
+from tailproof.refimpl.approx_dp import sco_framework
+from tailproof.refimpl.approx_dp.framework import Fixed, worst_neighbours
+from tailproof.refimpl.approx_dp.problem import prepare
+from tailproof.refimpl.channel import L2, Channel, run
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.laws import Point
+from tailproof.refimpl.losses import Quadratic, RecordQuadratic
+from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
+from tailproof.refimpl.validation import FloatArray
 
 
 def exact(rows: FloatArray, channel: Channel) -> FloatArray:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import verification
-from refimpl.approx_dp import clipped_descent, lnc_gm, localised_extension
-from refimpl.approx_dp.budget import noise_scale, private_share
-from refimpl.approx_dp.descent import sensitivity, sensitivity_supremum, turning_records, worst_neighbours
-from refimpl.approx_dp.gradients import clipped_batch_gradient, clipped_mean_gradient, projection, smoothness_upper
-from refimpl.approx_dp.localised import (
+from tailproof import verification
+from tailproof.refimpl.approx_dp import clipped_descent, lnc_gm, localised_extension
+from tailproof.refimpl.approx_dp.budget import noise_scale, private_share
+from tailproof.refimpl.approx_dp.descent import sensitivity, sensitivity_supremum, turning_records, worst_neighbours
+from tailproof.refimpl.approx_dp.gradients import clipped_batch_gradient, clipped_mean_gradient, projection, smoothness_upper
+from tailproof.refimpl.approx_dp.localised import (
     Phase,
     around,
     counterexample,
@@ -24,13 +24,13 @@ from refimpl.approx_dp.localised import (
     published_step,
     tuned_phases,
 )
-from refimpl.channel import Channel, replay, run
-from refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, gaussian_delta
-from refimpl.domains import Ball, Box, L1Ball, Localised
-from refimpl.losses import L4, Affine, Logistic, Quadratic, RecordQuadratic, Ridge, Squared
-from refimpl.means.rows import clipped_mean_of
-from refimpl.validation import InputError
-from verification.witness import replay_witness
+from tailproof.refimpl.channel import Channel, replay, run
+from tailproof.refimpl.claims import ZCDP, ApproxDP, UnprovedClaim, gaussian_delta
+from tailproof.refimpl.domains import Ball, Box, L1Ball, Localised
+from tailproof.refimpl.losses import L4, Affine, Logistic, Quadratic, RecordQuadratic, Ridge, Squared
+from tailproof.refimpl.means.rows import clipped_mean_of
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.witness import replay_witness
 
 RNG = np.random.default_rng
 LOSSES = [Affine(), Logistic(), Squared(), L4(), Quadratic(np.array([[2.0, 0.5], [0.5, 1.0]])), RecordQuadratic()]

@@ -7,12 +7,18 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from refimpl.approx_dp import private_gradient_descent
-from refimpl.approx_dp.mean_descent import conditional_privacy, privacy, published_parameters, total_budget, tuned_parameters
-from refimpl.channel import Channel, run
-from refimpl.claims import ZCDP, ApproxDP, implied, split_for_advanced
-from refimpl.losses import Quadratic
-from refimpl.validation import InputError
+from tailproof.refimpl.approx_dp import private_gradient_descent
+from tailproof.refimpl.approx_dp.mean_descent import (
+    conditional_privacy,
+    privacy,
+    published_parameters,
+    total_budget,
+    tuned_parameters,
+)
+from tailproof.refimpl.channel import Channel, run
+from tailproof.refimpl.claims import ZCDP, ApproxDP, implied, split_for_advanced
+from tailproof.refimpl.losses import Quadratic
+from tailproof.refimpl.validation import InputError
 
 PRIVATE = {"epsilon": 0.8, "delta": 1e-3}
 STEPS: dict[str, Any] = {"loss": "squared", "domain": "ball:1", **PRIVATE, "clip": 1.0, "steps": 3, "learning_rate": 0.3}

@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.approx_dp import dp_sco
-from refimpl.approx_dp.median_descent import privacy, published_convex, published_strong, tuned_parameters, worst_neighbours
-from refimpl.channel import replay, run
-from refimpl.claims import ApproxDP, compose_advanced, gaussian_delta, implied
-from refimpl.validation import InputError
-from verification.witness import replay_witness
+from tailproof.refimpl.approx_dp import dp_sco
+from tailproof.refimpl.approx_dp.median_descent import (
+    privacy,
+    published_convex,
+    published_strong,
+    tuned_parameters,
+    worst_neighbours,
+)
+from tailproof.refimpl.channel import replay, run
+from tailproof.refimpl.claims import ApproxDP, compose_advanced, gaussian_delta, implied
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.witness import replay_witness
 
 PRIVATE = {"epsilon": 0.8, "delta": 1e-3}
 STEPS: dict[str, Any] = {"domain": "ball:1", **PRIVATE, "steps": 3, "learning_rate": 0.3, "truncation": 2.0, "failure": 0.3}
@@ -77,7 +83,7 @@ def test_the_printed_reading_is_not_private_and_the_other_is(reading: str, priva
 
 def test_the_shipped_counterexample_runs_again() -> None:
     """150 transcripts: a lower bound of δ at the claimed ε, wrong with probability 1e-9."""
-    shipped = files("verification") / "counterexamples" / "P3.A2.json"
+    shipped = files("tailproof.verification") / "counterexamples" / "P3.A2.json"
     measured = replay_witness(json.loads(shipped.read_text()))
     assert measured.exceeds
     assert measured.measured > 5 * measured.bound

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refimpl.approx_dp.gradients import clipped_mean_gradient, smoothness_upper
-from refimpl.domains import Ball
-from refimpl.losses import AnyLoss, parse_any_loss
+from tailproof.refimpl.approx_dp.gradients import clipped_mean_gradient, smoothness_upper
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import AnyLoss, parse_any_loss
 
 
 @pytest.mark.parametrize(

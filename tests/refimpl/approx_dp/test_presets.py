@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refimpl.approx_dp.presets import OPTIMISERS, THEORY, TUNED, Facts, Kind, optimiser, preset
-from refimpl.channel import run
-from refimpl.claims import ApproxDP
-from refimpl.validation import InputError
+from tailproof.refimpl.approx_dp.presets import OPTIMISERS, THEORY, TUNED, Facts, Kind, optimiser, preset
+from tailproof.refimpl.channel import run
+from tailproof.refimpl.claims import ApproxDP
+from tailproof.refimpl.validation import InputError
 
 FACTS = Facts(
     records=20_000,

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.approx_dp.budget import WeakDelta, warn_if_weak
-from refimpl.approx_dp.problem import parsed, prepare, with_gradients
-from refimpl.domains import Ball
-from refimpl.losses import AnyLoss, Quadratic, parse_any_loss
-from refimpl.validation import InputError
+from tailproof.refimpl.approx_dp.budget import WeakDelta, warn_if_weak
+from tailproof.refimpl.approx_dp.problem import parsed, prepare, with_gradients
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import AnyLoss, Quadratic, parse_any_loss
+from tailproof.refimpl.validation import InputError
 
 
 @pytest.mark.parametrize(

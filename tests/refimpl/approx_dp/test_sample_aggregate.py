@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from refimpl.approx_dp import sample_and_aggregate
-from refimpl.approx_dp.sample_aggregate import (
+from tailproof.refimpl.approx_dp import sample_and_aggregate
+from tailproof.refimpl.approx_dp.sample_aggregate import (
     data_centre,
     interval_centre,
     loss_upper,
@@ -18,13 +18,13 @@ from refimpl.approx_dp.sample_aggregate import (
     published_parameters,
     tuned_parameters,
 )
-from refimpl.channel import Smooth, Transcript, run
-from refimpl.claims import gaussian_delta
-from refimpl.laws import Gaussian
-from refimpl.losses import Quadratic
-from refimpl.validation import FloatArray, InputError
-from verification.calibration import reference_aggregate_sensitivity
-from verification.divergences import profile
+from tailproof.refimpl.channel import Smooth, Transcript, run
+from tailproof.refimpl.claims import gaussian_delta
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.losses import Quadratic
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.calibration import reference_aggregate_sensitivity
+from tailproof.verification.divergences import profile
 
 SLACK = 1 + 1e-12
 

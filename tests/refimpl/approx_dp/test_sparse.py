@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.approx_dp import sparse_optimisation
-from refimpl.approx_dp.sparse import privacy, published_parameters, sensitivity, tuned_parameters, worst_neighbours
-from refimpl.channel import replay, run
-from refimpl.claims import implied
-from refimpl.validation import InputError
+from tailproof.refimpl.approx_dp import sparse_optimisation
+from tailproof.refimpl.approx_dp.sparse import privacy, published_parameters, sensitivity, tuned_parameters, worst_neighbours
+from tailproof.refimpl.channel import replay, run
+from tailproof.refimpl.claims import implied
+from tailproof.refimpl.validation import InputError
 
 PRIVATE = {"epsilon": 0.8, "delta": 1e-3}
 STEPS: dict[str, Any] = {**PRIVATE, "loss": "squared", "sparsity": 2, "steps": 3, "learning_rate": 0.3, "truncation": 2.0}

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.approx_dp.gradients import NARROW, gradient_tables
-from refimpl.approx_dp.steps import batches_of, consecutive, descend
-from refimpl.channel import L2, Channel
-from refimpl.laws import Gaussian
-from refimpl.losses import L4, AnyLoss, Quadratic, parse_any_loss
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.approx_dp.gradients import NARROW, gradient_tables
+from tailproof.refimpl.approx_dp.steps import batches_of, consecutive, descend
+from tailproof.refimpl.channel import L2, Channel
+from tailproof.refimpl.laws import Gaussian
+from tailproof.refimpl.losses import L4, AnyLoss, Quadratic, parse_any_loss
+from tailproof.refimpl.validation import FloatArray, InputError
 
 DATA = np.random.default_rng(3).standard_normal((12, 2))
 LOSS = Quadratic(np.diag([1.0, 0.5]))

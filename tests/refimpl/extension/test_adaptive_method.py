@@ -20,9 +20,9 @@ import cvxpy
 import numpy as np
 import pytest
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension import joint
-from refimpl.extension.joint import (
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension import joint
+from tailproof.refimpl.extension.joint import (
     JointObjective,
     ProjectionOracle,
     SubgradientResult,
@@ -31,10 +31,10 @@ from refimpl.extension.joint import (
     joint_diameter_upper,
     joint_projection,
 )
-from refimpl.extension.socp import Extension, ReferenceExtension, certify
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Squared
-from refimpl.projections import InexactProjection, inexact_projection
-from refimpl.validation import FloatArray
+from tailproof.refimpl.extension.socp import Extension, ReferenceExtension, certify
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Squared
+from tailproof.refimpl.projections import InexactProjection, inexact_projection
+from tailproof.refimpl.validation import FloatArray
 
 LOSSES = ("affine", "hinge", "relu", "absolute", "logistic", "squared", "l4", "quadratic")
 DOMAINS = ("ball", "box", "l1", "ellipsoid", "polytope", "localised")

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
-from refimpl.extension.batched import BallExtension, RowExtension, batch, fenchel_gap, margin_of_slope
-from refimpl.extension.smoothing import Smoothed
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Squared
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
+from tailproof.refimpl.extension.batched import BallExtension, RowExtension, batch, fenchel_gap, margin_of_slope
+from tailproof.refimpl.extension.smoothing import Smoothed
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
 
 LOSSES: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Squared(), Logistic(), L4()]
 DOMAINS = ["box", "l1", "ellipsoid", "localised", "polytope"]

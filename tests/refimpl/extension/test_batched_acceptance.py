@@ -22,11 +22,11 @@ import cvxpy
 import numpy as np
 import pytest
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension.batched import BallExtension, RowExtension, batch
-from refimpl.extension.socp import ReferenceExtension, certify
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension.batched import BallExtension, RowExtension, batch
+from tailproof.refimpl.extension.socp import ReferenceExtension, certify
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray
 
 D = 3
 DOMAINS = ["ball", "box", "l1", "ellipsoid", "localised", "polytope"]

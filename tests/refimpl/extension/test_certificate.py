@@ -17,10 +17,10 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
-from refimpl.extension import certificate as module
-from refimpl.extension.batched import batch
-from refimpl.extension.certificate import (
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
+from tailproof.refimpl.extension import certificate as module
+from tailproof.refimpl.extension.batched import batch
+from tailproof.refimpl.extension.certificate import (
     Certificate,
     Problem,
     Rejected,
@@ -29,10 +29,10 @@ from refimpl.extension.certificate import (
     record_gaps_upper,
     verify,
 )
-from refimpl.extension.refined import ExactRecord, refine
-from refimpl.extension.socp import ReferenceExtension
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.extension.refined import ExactRecord, refine
+from tailproof.refimpl.extension.socp import ReferenceExtension
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
 
 MATRIX = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 0.7]])
 GLMS: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Squared(), L4(), Logistic()]

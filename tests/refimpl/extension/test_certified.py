@@ -12,11 +12,12 @@ import cvxpy
 import numpy as np
 import pytest
 from mpmath import mpf
+from tests.refimpl.random_domains import random_domain
 
-import refimpl.extension.certified as certified
-from refimpl.domains import Ball, Box, Localised
-from refimpl.extension.batched import batch
-from refimpl.extension.certificate import (
+import tailproof.refimpl.extension.certified as certified
+from tailproof.refimpl.domains import Ball, Box, Localised
+from tailproof.refimpl.extension.batched import batch
+from tailproof.refimpl.extension.certificate import (
     Certificate,
     Problem,
     Rejected,
@@ -25,11 +26,10 @@ from refimpl.extension.certificate import (
     record_gaps_upper,
     verify,
 )
-from refimpl.extension.certified import Minimiser, accuracy_for, accuracy_lower, minimise
-from refimpl.extension.refined import ExactRecord, refine
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import InputError
-from tests.refimpl.random_domains import random_domain
+from tailproof.refimpl.extension.certified import Minimiser, accuracy_for, accuracy_lower, minimise
+from tailproof.refimpl.extension.refined import ExactRecord, refine
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import InputError
 
 GLM: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Logistic(), Squared(), L4()]
 EXTREME: list[Loss] = [Affine(), Squared(), L4(), Absolute(), Logistic()]

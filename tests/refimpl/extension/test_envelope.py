@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension.batched import batch
-from refimpl.extension.envelope import envelope
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Squared
-from refimpl.validation import InputError
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension.batched import batch
+from tailproof.refimpl.extension.envelope import envelope
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Squared
+from tailproof.refimpl.validation import InputError
 
 LOSSES: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Logistic(), Squared(), L4()]
 DIMENSION = 3

@@ -8,21 +8,6 @@ from typing import Any
 import cvxpy
 import numpy as np
 import pytest
-
-from refimpl.domains import Ball, Box, Domain, unit_ball
-from refimpl.extension import fixed_step
-from refimpl.extension.fixed_step import (
-    BiasedSubgradient,
-    FixedStepResult,
-    fixed_step_minimiser,
-    fixed_step_plan,
-    record_subgradient,
-)
-from refimpl.extension.joint import JointObjective, StepLimitError, constant_step_bound
-from refimpl.extension.socp import ReferenceExtension, certify
-from refimpl.losses import L4, Absolute, Affine, Hinge, Quadratic, ReLU, Ridge, Squared
-from refimpl.projections import InexactProjection, inexact_projection
-from refimpl.validation import FloatArray, InputError
 from tests.refimpl.extension.test_adaptive_method import (
     DOMAINS,
     LOSSES,
@@ -32,6 +17,21 @@ from tests.refimpl.extension.test_adaptive_method import (
     make_domain,
     make_loss,
 )
+
+from tailproof.refimpl.domains import Ball, Box, Domain, unit_ball
+from tailproof.refimpl.extension import fixed_step
+from tailproof.refimpl.extension.fixed_step import (
+    BiasedSubgradient,
+    FixedStepResult,
+    fixed_step_minimiser,
+    fixed_step_plan,
+    record_subgradient,
+)
+from tailproof.refimpl.extension.joint import JointObjective, StepLimitError, constant_step_bound
+from tailproof.refimpl.extension.socp import ReferenceExtension, certify
+from tailproof.refimpl.losses import L4, Absolute, Affine, Hinge, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.projections import InexactProjection, inexact_projection
+from tailproof.refimpl.validation import FloatArray, InputError
 
 HINGE_RECORDS = np.array([[3.0, -1.0, 1.0], [0.5, 2.0, -1.0], [-4.0, 1.0, 1.0]])
 

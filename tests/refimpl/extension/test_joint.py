@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.domains import Ball, Box, Domain, Localised, unit_ball
-from refimpl.extension.joint import (
+from tailproof.refimpl.domains import Ball, Box, Domain, Localised, unit_ball
+from tailproof.refimpl.extension.joint import (
     JointObjective,
     ProjectionOracle,
     StepLimitError,
@@ -25,8 +25,8 @@ from refimpl.extension.joint import (
     joint_diameter_upper,
     joint_projection,
 )
-from refimpl.losses import L4, Absolute, Affine, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.losses import L4, Absolute, Affine, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
 
 GLM = [Affine(), Hinge(), ReLU(), Absolute(), Logistic(), Squared()]
 seeds = st.integers(0, 2**32 - 1)

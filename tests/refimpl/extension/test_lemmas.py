@@ -25,14 +25,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-
-from refimpl.domains import Ball, Domain, Localised, unit_ball
-from refimpl.extension.batched import batch
-from refimpl.extension.joint import JointObjective
-from refimpl.extension.socp import ReferenceExtension
-from refimpl.losses import Affine, GlmLoss
-from refimpl.projections import inexact_projection
-from refimpl.validation import FloatArray
 from tests.refimpl.extension.test_adaptive_method import (
     DOMAINS,
     LOSSES,
@@ -42,6 +34,14 @@ from tests.refimpl.extension.test_adaptive_method import (
     make_domain,
     make_loss,
 )
+
+from tailproof.refimpl.domains import Ball, Domain, Localised, unit_ball
+from tailproof.refimpl.extension.batched import batch
+from tailproof.refimpl.extension.joint import JointObjective
+from tailproof.refimpl.extension.socp import ReferenceExtension
+from tailproof.refimpl.losses import Affine, GlmLoss
+from tailproof.refimpl.projections import inexact_projection
+from tailproof.refimpl.validation import FloatArray
 
 GLM = LOSSES[:7]
 SMOOTH = ("logistic", "squared", "l4", "affine")

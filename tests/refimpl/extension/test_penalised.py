@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension.batched import RowExtension, batch
-from refimpl.extension.penalised import Pull, crossing
-from refimpl.extension.smoothing import Smoothed
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension.batched import RowExtension, batch
+from tailproof.refimpl.extension.penalised import Pull, crossing
+from tailproof.refimpl.extension.smoothing import Smoothed
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray
 
 GLMS: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Squared(), Logistic(), L4()]
 DOMAINS = ["ball", "box", "l1", "ellipsoid", "localised", "polytope"]

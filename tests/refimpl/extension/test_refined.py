@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension import exact_sets as sets
-from refimpl.extension import refined as module
-from refimpl.extension.batched import batch
-from refimpl.extension.certificate import Certificate, Problem, record_gaps_upper
-from refimpl.extension.exact_sets import crossing
-from refimpl.extension.refined import ExactRecord, refine
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension import exact_sets as sets
+from tailproof.refimpl.extension import refined as module
+from tailproof.refimpl.extension.batched import batch
+from tailproof.refimpl.extension.certificate import Certificate, Problem, record_gaps_upper
+from tailproof.refimpl.extension.exact_sets import crossing
+from tailproof.refimpl.extension.refined import ExactRecord, refine
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
 
 GLMS: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Squared(), L4(), Logistic()]
 TRIANGLE = Polytope(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, 1.0]))

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from refimpl.extension.batched import fenchel_gap, margin_of_slope
-from refimpl.extension.smoothing import Smoothed
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
-from refimpl.validation import InputError
+from tailproof.refimpl.extension.batched import fenchel_gap, margin_of_slope
+from tailproof.refimpl.extension.smoothing import Smoothed
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
+from tailproof.refimpl.validation import InputError
 
 LOSSES: list[GlmLoss] = [Affine(), Hinge(), ReLU(), Absolute(), Logistic(), Squared(), L4()]
 names = [type(loss).__name__ for loss in LOSSES]

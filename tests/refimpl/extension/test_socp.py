@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension import socp
-from refimpl.extension.socp import Extension, ReferenceExtension, certify, extend
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension import socp
+from tailproof.refimpl.extension.socp import Extension, ReferenceExtension, certify, extend
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
 
 LOSSES = ("affine", "hinge", "relu", "absolute", "logistic", "squared", "l4", "quadratic")
 DOMAINS = ("ball", "box", "l1", "ellipsoid", "polytope", "localised")

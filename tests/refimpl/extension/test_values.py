@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.domains import Ball, Box, Domain, L1Ball
-from refimpl.extension.certificate import Problem
-from refimpl.extension.values import Evaluator
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import Ball, Box, Domain, L1Ball
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.values import Evaluator
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.validation import FloatArray, InputError
 
 LOSSES: list[Loss] = [Affine(), Hinge(), ReLU(), Absolute(), Logistic(), Squared(), L4(), Quadratic(np.eye(2))]
 LOSSES.append(Ridge(Absolute(), 0.1))

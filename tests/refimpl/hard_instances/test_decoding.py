@@ -10,10 +10,10 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import binom, norm
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, PureDP, pure_to_zcdp
-from refimpl.hard_instances import hardest_chance, member_error_lower, pair_error_lower, spike_failure_lower
-from refimpl.hard_instances.decoding import Budget
-from refimpl.validation import InputError
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, PureDP, pure_to_zcdp
+from tailproof.refimpl.hard_instances import hardest_chance, member_error_lower, pair_error_lower, spike_failure_lower
+from tailproof.refimpl.hard_instances.decoding import Budget
+from tailproof.refimpl.validation import InputError
 
 
 def _best_private_error(letters: int, k: int, epsilon: float, delta: float = 0.0) -> float:

@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from refimpl.claims import ZCDP
-from refimpl.hard_instances import Growth, GrowthSigns, GrowthSpikes, packing, sign_code
-from refimpl.validation import InputError
+from tailproof.refimpl.claims import ZCDP
+from tailproof.refimpl.hard_instances import Growth, GrowthSigns, GrowthSpikes, packing, sign_code
+from tailproof.refimpl.validation import InputError
 
 FAMILIES = [
     GrowthSpikes(packing(2, 5), 0.1, 2.0, Growth(theta, bound)) for theta, bound in ((2.0, 1.0), (3.0, 2.0), (4.5, 0.7))

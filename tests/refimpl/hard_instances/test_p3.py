@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from refimpl.claims import ApproxDP, PureDP
-from refimpl.hard_instances import (
+from tailproof.refimpl.claims import ApproxDP, PureDP
+from tailproof.refimpl.hard_instances import (
     MeanSpikes,
     QuadraticSpikes,
     convex_family,
@@ -18,7 +18,7 @@ from refimpl.hard_instances import (
     sparse_means,
     spike_or_nothing,
 )
-from refimpl.validation import InputError
+from tailproof.refimpl.validation import InputError
 
 LAW = {"budget": PureDP(0.5), "failure": 0.25, "moment_order": 1.5, "moment_bound": 2.0}
 FAMILIES = {

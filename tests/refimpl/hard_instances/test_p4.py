@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from refimpl.hard_instances import PackingFamily, SignFamily, excess_risk, packing
-from refimpl.losses import Affine
-from refimpl.validation import InputError
+from tailproof.refimpl.hard_instances import PackingFamily, SignFamily, excess_risk, packing
+from tailproof.refimpl.losses import Affine
+from tailproof.refimpl.validation import InputError
 
 
 @pytest.mark.parametrize(("d", "size"), [(1, 2), (2, 7), (3, 8), (6, 64)])

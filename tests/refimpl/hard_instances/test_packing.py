@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from refimpl.hard_instances import sign_code, sparse_code, weight_code
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.hard_instances import sign_code, sparse_code, weight_code
+from tailproof.refimpl.validation import FloatArray, InputError
 
 
 def _apart(code: FloatArray) -> int:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.catalogue import ALGORITHMS, Algorithm
-from refimpl.channel import Channel
-from refimpl.validation import InputError
+from tailproof.refimpl.catalogue import ALGORITHMS, Algorithm
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.validation import InputError
 
 BUILT = [
     entry
     for entry in ALGORITHMS
-    if entry.implementation and entry.implementation.module.__name__.startswith("refimpl.means.")
+    if entry.implementation and entry.implementation.module.__name__.startswith("tailproof.refimpl.means.")
 ]
 CASES = [(entry, index) for entry in BUILT for index in range(len(entry.implementation.settings))]  # type: ignore[union-attr]
 
@@ -135,7 +135,7 @@ def test_a_single_non_finite_entry_is_refused(case: tuple[Algorithm, int], bad: 
 
 @pytest.mark.parametrize(("entry", "index"), CASES, ids=[f"{entry.id}-{index}" for entry, index in CASES])
 @pytest.mark.parametrize("size", [0.0, 1e-300, 1e12, 1e200, 1.7e308])
-@pytest.mark.filterwarnings("ignore::refimpl.claims.UnprovedClaim")
+@pytest.mark.filterwarnings("ignore::tailproof.refimpl.claims.UnprovedClaim")
 def test_extreme_finite_data_are_accepted(entry: Algorithm, index: int, size: float) -> None:
     """An error here would depend on private data."""
     assert entry.implementation is not None

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from refimpl.channel import Channel, run
-from refimpl.claims import UnprovedClaim
-from refimpl.laws import Gaussian, Laplace, NoisyArgmax
-from refimpl.means import iterative_updating, median_of_means, peeling, simple_clipping, truncated
-from refimpl.means.clipped import clipped_mean
-from refimpl.means.rows import clip_weights, truncated_mean_of
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.channel import Channel, run
+from tailproof.refimpl.claims import UnprovedClaim
+from tailproof.refimpl.laws import Gaussian, Laplace, NoisyArgmax
+from tailproof.refimpl.means import iterative_updating, median_of_means, peeling, simple_clipping, truncated
+from tailproof.refimpl.means.clipped import clipped_mean
+from tailproof.refimpl.means.rows import clip_weights, truncated_mean_of
+from tailproof.refimpl.validation import FloatArray, InputError
 
 tables = arrays(np.float64, st.tuples(st.integers(2, 12), st.integers(1, 4)), elements=st.floats(-1e6, 1e6, width=32))
 
@@ -154,7 +154,7 @@ def test_theorem_6_range_of_epsilon() -> None:
 @pytest.mark.parametrize("delta", [0.5, 1e-3, 1e-9])
 def test_up_to_64e4_log_groups_theorem_6_needs_no_shuffling(delta: float) -> None:
     """The papers' own conversion of one group's ρ is (ε, δ) for k ≤ 64e⁴ln(8/δ)."""
-    from refimpl.claims import zcdp_epsilon
+    from tailproof.refimpl.claims import zcdp_epsilon
 
     for k in (1, 10, 1000, int(64 * math.e**4 * math.log(8 / delta))):
         epsilon = min(1.0, 8 * math.e**2 * math.sqrt(math.log(4 / delta) / k))

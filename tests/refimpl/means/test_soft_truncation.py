@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from bounds.explicit import catoni_correction
-from refimpl.means.soft_truncation import PLATEAU, correction, influence, query, smoothed_influence
+from tailproof.bounds.explicit import catoni_correction
+from tailproof.refimpl.means.soft_truncation import PLATEAU, correction, influence, query, smoothed_influence
 
 
 def by_mpmath(a: float, beta: float) -> float:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.channel import Channel
-from refimpl.means.trimmed import CLAMPS, noise_shape, query, trimmed_mean
-from refimpl.validation import FloatArray, InputError
-from verification.calibration import reference_smooth_sensitivity
+from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.means.trimmed import CLAMPS, noise_shape, query, trimmed_mean
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.calibration import reference_smooth_sensitivity
 
 LOWER, UPPER = -1.0, 1.0
 

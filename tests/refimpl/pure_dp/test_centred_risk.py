@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.domains import Ball, Box, Domain, L1Ball, Localised
-from refimpl.extension.socp import extend
-from refimpl.extension.values import Evaluator, Values
-from refimpl.losses import Absolute, GlmLoss, Hinge, Logistic, Quadratic, Squared
-from refimpl.pure_dp.centred_risk import CentredRisk
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.domains import Ball, Box, Domain, L1Ball, Localised
+from tailproof.refimpl.extension.socp import extend
+from tailproof.refimpl.extension.values import Evaluator, Values
+from tailproof.refimpl.losses import Absolute, GlmLoss, Hinge, Logistic, Quadratic, Squared
+from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
+from tailproof.refimpl.validation import FloatArray, InputError
 
 SETS: list[Domain] = [Ball(np.zeros(2), 1.0), Box(-np.ones(2), np.ones(2)), L1Ball(np.zeros(2), 1.0)]
 LOSSES = [Absolute(), Hinge(), Logistic(), Squared(), Quadratic(np.diag([1.0, 3.0]))]

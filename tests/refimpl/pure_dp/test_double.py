@@ -8,18 +8,18 @@ from itertools import product
 
 import numpy as np
 import pytest
-
-from refimpl.channel import ledger, replay, run, spends_of
-from refimpl.claims import ZCDP, PureDP
-from refimpl.domains import Ball, Box, Domain, L1Ball, Localised
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import minimise
-from refimpl.losses import Absolute, Affine, Hinge, Loss, Quadratic, Squared
-from refimpl.pure_dp.double import Reading, double_output_perturbation, paper_lipschitz, worst_neighbours
-from refimpl.pure_dp.perturbation import RegularisedProblem, least_kappa, noise_radius_upper
-from refimpl.pure_dp.single import gradient_bias
-from refimpl.validation import FloatArray, InputError
 from tests.refimpl.random_domains import random_domain
+
+from tailproof.refimpl.channel import ledger, replay, run, spends_of
+from tailproof.refimpl.claims import ZCDP, PureDP
+from tailproof.refimpl.domains import Ball, Box, Domain, L1Ball, Localised
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.certified import minimise
+from tailproof.refimpl.losses import Absolute, Affine, Hinge, Loss, Quadratic, Squared
+from tailproof.refimpl.pure_dp.double import Reading, double_output_perturbation, paper_lipschitz, worst_neighbours
+from tailproof.refimpl.pure_dp.perturbation import RegularisedProblem, least_kappa, noise_radius_upper
+from tailproof.refimpl.pure_dp.single import gradient_bias
+from tailproof.refimpl.validation import FloatArray, InputError
 
 Record = Callable[[str, object], None]
 READINGS: list[Reading] = ["A", "B"]

@@ -12,15 +12,21 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial import cKDTree
 from scipy.special import gamma
 
-from refimpl.channel import replay, run
-from refimpl.domains import Ball, Box, Domain, L1Ball
-from refimpl.laws import Softmax
-from refimpl.losses import Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.pure_dp.ball_smoothing import distribution, roughness, smoothed_slopes
-from refimpl.pure_dp.exponential import Score, distance_upper, exponential_mechanism, published_clip, worst_neighbours
-from refimpl.pure_dp.nets import net, net_size_upper
-from refimpl.validation import FloatArray, InputError
-from verification.divergences import max_loss
+from tailproof.refimpl.channel import replay, run
+from tailproof.refimpl.domains import Ball, Box, Domain, L1Ball
+from tailproof.refimpl.laws import Softmax
+from tailproof.refimpl.losses import Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.pure_dp.ball_smoothing import distribution, roughness, smoothed_slopes
+from tailproof.refimpl.pure_dp.exponential import (
+    Score,
+    distance_upper,
+    exponential_mechanism,
+    published_clip,
+    worst_neighbours,
+)
+from tailproof.refimpl.pure_dp.nets import net, net_size_upper
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.divergences import max_loss
 
 SETS = [
     Ball(np.array([0.3, -1.0]), 1.0),
@@ -124,7 +130,7 @@ def test_blocks_of_points_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     data, points = np.random.default_rng(2).standard_normal((5, 3)), net(Ball(np.zeros(2), 1.0), 0.2)
     score = Score.of("squared", weight=0.3, lipschitz=1.5, smoothness=2.0)
     whole = score.clipped_gradients(points, data)
-    monkeypatch.setattr("refimpl.pure_dp.exponential.BLOCK", 50)
+    monkeypatch.setattr("tailproof.refimpl.pure_dp.exponential.BLOCK", 50)
     np.testing.assert_allclose(score.clipped_gradients(points, data), whole, rtol=1e-14, atol=1e-15)
 
 

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import binom
+from tests.refimpl.random_domains import random_domain
 
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, Polytope
-from refimpl.laws import same_law
-from refimpl.pure_dp import grid_walk
-from refimpl.pure_dp.grid_walk import (
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, Polytope
+from tailproof.refimpl.laws import same_law
+from tailproof.refimpl.pure_dp import grid_walk
+from tailproof.refimpl.pure_dp.grid_walk import (
     Grid,
     GridWalk,
     cubic_grid,
@@ -32,8 +33,7 @@ from refimpl.pure_dp.grid_walk import (
     target,
     transition_matrix,
 )
-from refimpl.validation import FloatArray, InputError, IntArray
-from tests.refimpl.random_domains import random_domain
+from tailproof.refimpl.validation import FloatArray, InputError, IntArray
 
 SEEDS = st.integers(0, 2**32 - 1)
 

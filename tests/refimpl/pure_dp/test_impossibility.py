@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
-from refimpl.domains import Ball
-from refimpl.pure_dp.impossibility import (
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.pure_dp.impossibility import (
     Answer,
     HiddenPair,
     RidgeFunction,
@@ -26,7 +26,7 @@ from refimpl.pure_dp.impossibility import (
     rounding_depth_bounds,
     smooth_step,
 )
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.validation import FloatArray, InputError
 
 seeds = st.integers(0, 2**32 - 1)
 

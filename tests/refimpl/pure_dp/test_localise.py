@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from refimpl.channel import replay, run
-from refimpl.claims import ZCDP, PureDP
-from refimpl.domains import Ball, Box, Domain
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import minimise
-from refimpl.losses import Absolute, Affine
-from refimpl.pure_dp.localise import localise, localised_ball, privacy, sensitivity, worst_neighbours
-from refimpl.pure_dp.perturbation import Minimise, noise_radius_upper
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.channel import replay, run
+from tailproof.refimpl.claims import ZCDP, PureDP
+from tailproof.refimpl.domains import Ball, Box, Domain
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.certified import minimise
+from tailproof.refimpl.losses import Absolute, Affine
+from tailproof.refimpl.pure_dp.localise import localise, localised_ball, privacy, sensitivity, worst_neighbours
+from tailproof.refimpl.pure_dp.perturbation import Minimise, noise_radius_upper
+from tailproof.refimpl.validation import FloatArray, InputError
 
 ALARM = 1e-6  # the probability that a statistical test fails although the claim is true
 RUNS = 1000

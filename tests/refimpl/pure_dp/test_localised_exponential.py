@@ -9,14 +9,14 @@ import pytest
 from scipy.stats import binom
 from scipy.stats import gamma as gamma_law
 
-from refimpl.channel import Transcript, replay, run
-from refimpl.claims import PureDP
-from refimpl.domains import Ball, Localised
-from refimpl.laws import Gibbs, Softmax
-from refimpl.losses import Absolute, Quadratic
-from refimpl.pure_dp.centred_risk import CentredRisk
-from refimpl.pure_dp.grid_walk import GridWalk, cubic_grid, max_divergence
-from refimpl.pure_dp.localised_exponential import (
+from tailproof.refimpl.channel import Transcript, replay, run
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Ball, Localised
+from tailproof.refimpl.laws import Gibbs, Softmax
+from tailproof.refimpl.losses import Absolute, Quadratic
+from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
+from tailproof.refimpl.pure_dp.grid_walk import GridWalk, cubic_grid, max_divergence
+from tailproof.refimpl.pure_dp.localised_exponential import (
     WALK_SHARE,
     distance_upper,
     excess_upper,
@@ -25,10 +25,10 @@ from refimpl.pure_dp.localised_exponential import (
     temperature_upper,
     worst_neighbours,
 )
-from refimpl.pure_dp.nets import net
-from refimpl.pure_dp.rejection import draw_below, envelope
-from refimpl.validation import FloatArray, InputError
-from verification.divergences import max_loss
+from tailproof.refimpl.pure_dp.nets import net
+from tailproof.refimpl.pure_dp.rejection import draw_below, envelope
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.divergences import max_loss
 
 COMMON = {"weight": 1.0, "lipschitz": 1.0, "epsilon": 2.0, "mesh": 0.25}
 SAMPLERS = ["rejection", "grid", "walk"]

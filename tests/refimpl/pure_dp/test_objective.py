@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from tests.refimpl.pure_dp.test_tempered import LOSSES, NAMES, records
 
-from refimpl.channel import Transcript, replay, run
-from refimpl.claims import PureDP
-from refimpl.domains import Ball, Box, L1Ball
-from refimpl.laws import L2Laplace, PerturbedMinimiser, same_law
-from refimpl.losses import Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
-from refimpl.pure_dp.objective import (
+from tailproof.refimpl.channel import Transcript, replay, run
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Ball, Box, L1Ball
+from tailproof.refimpl.laws import L2Laplace, PerturbedMinimiser, same_law
+from tailproof.refimpl.losses import Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
+from tailproof.refimpl.pure_dp.objective import (
     ObjectivePlan,
     accuracy_of,
     assumption_of,
@@ -32,11 +33,10 @@ from refimpl.pure_dp.objective import (
     tuned_objective_plan,
     worst_neighbours,
 )
-from refimpl.pure_dp.tempered import temper
-from refimpl.pure_dp.tilted import nearest
-from refimpl.validation import FloatArray, InputError
-from tests.refimpl.pure_dp.test_tempered import LOSSES, NAMES, records
-from verification.divergences import max_loss
+from tailproof.refimpl.pure_dp.tempered import temper
+from tailproof.refimpl.pure_dp.tilted import nearest
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.divergences import max_loss
 
 Record = Callable[[str, object], None]
 PLAN = ObjectivePlan(epsilon=1.0, lipschitz=1.0, weight=0.3, bound=1.0, share=0.3, reserve=0.05)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import minimize, minimize_scalar
 
-from refimpl.claims import ZCDP, PureDP
-from refimpl.pure_dp.perturbation import Budget
-from refimpl.pure_dp.plan import (
+from tailproof.refimpl.claims import ZCDP, PureDP
+from tailproof.refimpl.pure_dp.perturbation import Budget
+from tailproof.refimpl.pure_dp.plan import (
     Assumption,
     Phase,
     Plan,
@@ -29,8 +29,8 @@ from refimpl.pure_dp.plan import (
     high_probability_plan,
     phase_error_upper,
 )
-from refimpl.pure_dp.single import bias_constant
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.pure_dp.single import bias_constant
+from tailproof.refimpl.validation import FloatArray, InputError
 
 Record = Callable[[str, object], None]
 

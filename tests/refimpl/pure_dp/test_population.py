@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from refimpl.channel import Channel, Transcript, ledger, replay, run, spends_of
-from refimpl.claims import ZCDP, PureDP
-from refimpl.domains import Ball, Domain
-from refimpl.extension.certificate import Problem as RegularisedMinimisation
-from refimpl.extension.certified import minimise
-from refimpl.laws import same_law
-from refimpl.losses import Absolute
-from refimpl.problems import (
+from tailproof.refimpl.channel import Channel, Transcript, ledger, replay, run, spends_of
+from tailproof.refimpl.claims import ZCDP, PureDP
+from tailproof.refimpl.domains import Ball, Domain
+from tailproof.refimpl.extension.certificate import Problem as RegularisedMinimisation
+from tailproof.refimpl.extension.certified import minimise
+from tailproof.refimpl.laws import same_law
+from tailproof.refimpl.losses import Absolute
+from tailproof.refimpl.problems import (
     GaussianFeatures,
     LinearLoss,
     LinearRegression,
@@ -24,11 +24,11 @@ from refimpl.problems import (
     Problem,
     StudentT,
 )
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.plan import Phase, Plan, expectation_bound, expectation_plan, high_probability_plan
-from refimpl.pure_dp.population import aggregate, assumption_for, plan_for, population_localization, privacy
-from refimpl.pure_dp.single import single_output_perturbation
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.plan import Phase, Plan, expectation_bound, expectation_plan, high_probability_plan
+from tailproof.refimpl.pure_dp.population import aggregate, assumption_for, plan_for, population_localization, privacy
+from tailproof.refimpl.pure_dp.single import single_output_perturbation
+from tailproof.refimpl.validation import FloatArray, InputError
 
 Record = Callable[[str, object], None]
 ALARM = 1e-6

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from refimpl.domains import Ball, Box, Domain, L1Ball, Localised
-from refimpl.losses import L4, Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, Ridge, Squared
-from refimpl.pure_dp.centred_risk import CentredRisk
-from refimpl.pure_dp.rejection import Envelope, draw_below, envelope, least_curvature, unclipped
-from refimpl.validation import FloatArray
+from tailproof.refimpl.domains import Ball, Box, Domain, L1Ball, Localised
+from tailproof.refimpl.losses import L4, Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, Ridge, Squared
+from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
+from tailproof.refimpl.pure_dp.rejection import Envelope, draw_below, envelope, least_curvature, unclipped
+from tailproof.refimpl.validation import FloatArray
 
 FALSE_ALARM = 1e-6
 LOSSES: list[Loss] = [

@@ -14,16 +14,17 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.special import beta
+from tests.refimpl.random_domains import random_domain
 
-from refimpl.channel import Transcript, replay, run
-from refimpl.claims import ZCDP, PureDP
-from refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import accuracy_for, accuracy_lower, minimise
-from refimpl.laws import Gaussian, L2Laplace
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
-from refimpl.problems import Pareto
-from refimpl.pure_dp.perturbation import (
+from tailproof.refimpl.channel import Transcript, replay, run
+from tailproof.refimpl.claims import ZCDP, PureDP
+from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.certified import accuracy_for, accuracy_lower, minimise
+from tailproof.refimpl.laws import Gaussian, L2Laplace
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.problems import Pareto
+from tailproof.refimpl.pure_dp.perturbation import (
     Budget,
     RegularisedProblem,
     budget,
@@ -32,7 +33,7 @@ from refimpl.pure_dp.perturbation import (
     noise_radius_upper,
     noise_square_mean,
 )
-from refimpl.pure_dp.single import (
+from tailproof.refimpl.pure_dp.single import (
     bias_constant,
     bias_variance_constant,
     gradient_bias,
@@ -41,8 +42,7 @@ from refimpl.pure_dp.single import (
     single_output_perturbation,
     worst_neighbours,
 )
-from refimpl.validation import FloatArray, InputError
-from tests.refimpl.random_domains import random_domain
+from tailproof.refimpl.validation import FloatArray, InputError
 
 Record = Callable[[str, object], None]
 

@@ -8,20 +8,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from refimpl.channel import replay, run
-from refimpl.claims import PureDP
-from refimpl.domains import Ball, Localised
-from refimpl.extension.batched import batch
-from refimpl.extension.certificate import Problem
-from refimpl.extension.certified import accuracy_for, minimise
-from refimpl.extension.fixed_step import fixed_step_plan
-from refimpl.extension.joint import StepLimitError
-from refimpl.losses import Absolute, Hinge, Loss, Ridge, Squared
-from refimpl.pure_dp import structured
-from refimpl.pure_dp.double import double_output_perturbation
-from refimpl.pure_dp.perturbation import noise_radius_upper
-from refimpl.pure_dp.structured import privacy, sensitivity, structured_output_perturbation, worst_neighbours
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.channel import replay, run
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.domains import Ball, Localised
+from tailproof.refimpl.extension.batched import batch
+from tailproof.refimpl.extension.certificate import Problem
+from tailproof.refimpl.extension.certified import accuracy_for, minimise
+from tailproof.refimpl.extension.fixed_step import fixed_step_plan
+from tailproof.refimpl.extension.joint import StepLimitError
+from tailproof.refimpl.losses import Absolute, Hinge, Loss, Ridge, Squared
+from tailproof.refimpl.pure_dp import structured
+from tailproof.refimpl.pure_dp.double import double_output_perturbation
+from tailproof.refimpl.pure_dp.perturbation import noise_radius_upper
+from tailproof.refimpl.pure_dp.structured import privacy, sensitivity, structured_output_perturbation, worst_neighbours
+from tailproof.refimpl.validation import FloatArray, InputError
 
 Record = Callable[[str, object], None]
 

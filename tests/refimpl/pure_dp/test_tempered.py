@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Ridge, Squared
-from refimpl.pure_dp.tempered import Ramps, temper
-from refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.pure_dp.tempered import Ramps, temper
+from tailproof.refimpl.validation import FloatArray, InputError
 
 LOSSES: list[GlmLoss] = [Absolute(), Affine(), Hinge(), Logistic(), ReLU(), Squared()]
 NAMES = [type(loss).__name__ for loss in LOSSES]

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
-
-from refimpl.domains import Ball, Box
-from refimpl.laws import PerturbedMinimiser, same_law, support_shape
-from refimpl.losses import Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
-from refimpl.pure_dp import tilted
-from refimpl.pure_dp.tempered import temper
-from refimpl.pure_dp.tilted import TiltedRisk, longest_tilt, nearest, projection_derivatives
-from refimpl.validation import FloatArray
 from tests.refimpl.pure_dp.test_tempered import LOSSES, NAMES, records
+
+from tailproof.refimpl.domains import Ball, Box
+from tailproof.refimpl.laws import PerturbedMinimiser, same_law, support_shape
+from tailproof.refimpl.losses import Absolute, Affine, GlmLoss, Hinge, Logistic, ReLU, Squared
+from tailproof.refimpl.pure_dp import tilted
+from tailproof.refimpl.pure_dp.tempered import temper
+from tailproof.refimpl.pure_dp.tilted import TiltedRisk, longest_tilt, nearest, projection_derivatives
+from tailproof.refimpl.validation import FloatArray
 
 ALARM = 1e-6  # of every statistical test
 

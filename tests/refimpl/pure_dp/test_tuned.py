@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from refimpl.claims import PureDP
-from refimpl.laws import L2Laplace
-from refimpl.pure_dp.plan import Assumption, expectation_bound
-from refimpl.pure_dp.tuned import CLIP, WEIGHTS, predicted_risks, tuned_plan
-from refimpl.validation import InputError
+from tailproof.refimpl.claims import PureDP
+from tailproof.refimpl.laws import L2Laplace
+from tailproof.refimpl.pure_dp.plan import Assumption, expectation_bound
+from tailproof.refimpl.pure_dp.tuned import CLIP, WEIGHTS, predicted_risks, tuned_plan
+from tailproof.refimpl.validation import InputError
 
 A = Assumption(moment_order=2.0, moment_bound=3.0, dimension=4, reach=2.0, diameter=4.0, far=2.0)
 

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from refimpl.channel import L1, Channel
-from refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, Claim, PureDP
-from refimpl.laws import Laplace
-from refimpl.validation import InputError
+from tailproof.refimpl.channel import L1, Channel
+from tailproof.refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, Claim, PureDP
+from tailproof.refimpl.laws import Laplace
+from tailproof.refimpl.validation import InputError
+from tailproof.verification import audit
+from tailproof.verification.auditing import Admissible, CommandRunner, zoo
+from tailproof.verification.auditing.runner import FunctionRunner
+from tailproof.verification.auditing.runs import source
+from tailproof.verification.cli import main
 from tests.verification.auditing import subjects
-from verification import audit
-from verification.auditing import Admissible, CommandRunner, zoo
-from verification.auditing.runner import FunctionRunner
-from verification.auditing.runs import source
-from verification.cli import main
 
 PAIR = [(0.0, 1.0)]
 PROGRAM = shlex.join([sys.executable, str(Path(__file__).parent / "program.py")])

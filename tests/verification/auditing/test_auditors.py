@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from refimpl.validation import FloatArray, InputError
-from verification.auditing.auditors import KNOWN, Known, bounds_of, check_auditor, overstated
-from verification.auditing.auditors import laplace as laplace_of_scale
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.auditing.auditors import KNOWN, Known, bounds_of, check_auditor, overstated
+from tailproof.verification.auditing.auditors import laplace as laplace_of_scale
 
 CHEAP = {"runs": 60, "per_side": 200}
 

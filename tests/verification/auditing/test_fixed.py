@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from verification.auditing.fixed import Tally, _shortened, choose, goal_of, run_fixed
-from verification.auditing.limits import accuracy_upper, delta, parameter
-from verification.auditing.runner import FunctionRunner
-from verification.auditing.runs import source
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from tailproof.verification.auditing.fixed import Tally, _shortened, choose, goal_of, run_fixed
+from tailproof.verification.auditing.limits import accuracy_upper, delta, parameter
+from tailproof.verification.auditing.runner import FunctionRunner
+from tailproof.verification.auditing.runs import source
 
 ERROR = 0.05
 

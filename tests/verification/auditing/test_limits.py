@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from verification.auditing.limits import accuracy_upper, parameter_lower
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from tailproof.verification.auditing.limits import accuracy_upper, parameter_lower
 
 LAWS = st.lists(st.floats(0.02, 1), min_size=10, max_size=10)
 

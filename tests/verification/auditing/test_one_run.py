@@ -11,10 +11,10 @@ from scipy.optimize import linprog
 from scipy.special import expit
 from scipy.stats import binom, kstest, norm
 
-from refimpl.approx_dp.sgd import multiplier
-from refimpl.validation import InputError
-from verification.auditing import canaries
-from verification.auditing.one_run import audit_one_run, epsilon_lower, p_value, right_guesses
+from tailproof.refimpl.approx_dp.sgd import multiplier
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.auditing import canaries
+from tailproof.verification.auditing.one_run import audit_one_run, epsilon_lower, p_value, right_guesses
 
 
 def over_all_mechanisms(m: int, r: int, v: int, epsilon: float, delta: float) -> float:

@@ -9,9 +9,9 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import binom, laplace, norm
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, gaussian_delta
-from refimpl.validation import InputError
-from verification.auditing.planner import (
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, gaussian_delta
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.auditing.planner import (
     NoSuchPlan,
     Region,
     critical_counts,
@@ -21,7 +21,7 @@ from verification.auditing.planner import (
     regions,
     zcdp_response,
 )
-from verification.cli import main
+from tailproof.verification.cli import main
 
 FALSE_ALARM = 1e-7
 CASES: list[tuple[Claim, Claim, str | None]] = [

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.validation import FloatArray
-from verification.auditing.audit import audit
-from verification.auditing.outputs import SubjectFailed
-from verification.auditing.pooled import PooledRunner
-from verification.auditing.runner import FunctionRunner, SeededRunner
-from verification.auditing.runs import source
-from verification.cli import main
-from verification.workers import Workers, started
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.auditing.audit import audit
+from tailproof.verification.auditing.outputs import SubjectFailed
+from tailproof.verification.auditing.pooled import PooledRunner
+from tailproof.verification.auditing.runner import FunctionRunner, SeededRunner
+from tailproof.verification.auditing.runs import source
+from tailproof.verification.cli import main
+from tailproof.verification.workers import Workers, started
 
 PAIR = (np.zeros((4, 1)), np.array([[1.0], [0.0], [0.0], [0.0]]))
 
@@ -120,7 +120,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         return result
 
     whole = found()
-    monkeypatch.setattr("verification.workers.discard", lambda _: None)
+    monkeypatch.setattr("tailproof.verification.workers.discard", lambda _: None)
     assert found(*kept) == whole
     lines = (tmp_path / "kept").read_text().splitlines(keepends=True)
     (tmp_path / "kept").write_text("".join(lines[: len(lines) // 2]))

@@ -7,12 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verification.auditing import audit, zoo, zoo_truth
-from verification.auditing.predictor import Accuracy, Goal, Growth, LogRatioLower, best_thresholds, learn, ramp_thresholds
-from verification.auditing.ramps import fit_ramp, tail_sizes
-from verification.auditing.runner import FunctionRunner
-from verification.auditing.runs import source
-from verification.auditing.scores import Linear, fit_histogram, fit_logistic, fit_projection, fit_table
+from tailproof.verification.auditing import audit, zoo, zoo_truth
+from tailproof.verification.auditing.predictor import (
+    Accuracy,
+    Goal,
+    Growth,
+    LogRatioLower,
+    best_thresholds,
+    learn,
+    ramp_thresholds,
+)
+from tailproof.verification.auditing.ramps import fit_ramp, tail_sizes
+from tailproof.verification.auditing.runner import FunctionRunner
+from tailproof.verification.auditing.runs import source
+from tailproof.verification.auditing.scores import Linear, fit_histogram, fit_logistic, fit_projection, fit_table
 
 GOALS = [LogRatioLower(1000, 0.05), LogRatioLower(1000, 0.05, leaks=3), Growth(0.7), Accuracy()]
 

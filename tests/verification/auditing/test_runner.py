@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, laplace
 
-from refimpl.validation import InputError
+from tailproof.refimpl.validation import InputError
+from tailproof.verification.auditing import zoo
+from tailproof.verification.auditing.outputs import KINDS, Incident, SubjectFailed
+from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.runner import FunctionRunner, WorkerRunner, collect, is_vectorised
+from tailproof.verification.auditing.runs import Source, hidden_randomness, repetition, source
 from tests.verification.auditing import subjects
-from verification.auditing import zoo
-from verification.auditing.outputs import KINDS, Incident, SubjectFailed
-from verification.auditing.programs import CommandRunner
-from verification.auditing.runner import FunctionRunner, WorkerRunner, collect, is_vectorised
-from verification.auditing.runs import Source, hidden_randomness, repetition, source
 
 ZEROS, ONE = np.zeros((2, 1)), np.array([[0.0], [1.0]])
 PAIR = (ZEROS, ONE)

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refimpl.claims import ADD_REMOVE, GDP, Claim, PureDP
-from refimpl.validation import FloatArray, InputError
-from verification.auditing import zoo
-from verification.auditing.admissible import Admissible
-from verification.auditing.runner import FunctionRunner
-from verification.auditing.search import changed, search_by_replay, search_neighbours, structured
-from verification.auditing.surrogates import looks
-from verification.subject import Subject, subject_of
+from tailproof.refimpl.claims import ADD_REMOVE, GDP, Claim, PureDP
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification.auditing import zoo
+from tailproof.verification.auditing.admissible import Admissible
+from tailproof.verification.auditing.runner import FunctionRunner
+from tailproof.verification.auditing.search import changed, search_by_replay, search_neighbours, structured
+from tailproof.verification.auditing.surrogates import looks
+from tailproof.verification.subject import Subject, subject_of
 
 SPACES = {
     "one column": Admissible(3, 1, 0.0, 1.0),
@@ -208,7 +208,7 @@ def test_a_subject_that_always_fails() -> None:
 
 
 def honest(identifier: str) -> Subject:
-    from refimpl.catalogue import algorithm
+    from tailproof.refimpl.catalogue import algorithm
 
     implementation = algorithm(identifier).implementation
     assert implementation is not None

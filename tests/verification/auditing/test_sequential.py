@@ -7,11 +7,20 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from verification.auditing.limits import accuracy_upper, parameter
-from verification.auditing.runner import FunctionRunner
-from verification.auditing.runs import source
-from verification.auditing.sequential import PARTS, SMALLEST, Counts, _log_factors, count, game, opening, run_sequential
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
+from tailproof.verification.auditing.limits import accuracy_upper, parameter
+from tailproof.verification.auditing.runner import FunctionRunner
+from tailproof.verification.auditing.runs import source
+from tailproof.verification.auditing.sequential import (
+    PARTS,
+    SMALLEST,
+    Counts,
+    _log_factors,
+    count,
+    game,
+    opening,
+    run_sequential,
+)
 
 
 @pytest.mark.parametrize("leak", [0.0, 1e-3, 0.1])

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from verification.auditing import audit
-from verification.auditing.ramps import Ramp
-from verification.auditing.sums import MOST_COORDINATES, Sum, fit_marginal, fit_sum
-from verification.auditing.zoo_truth import specimen
+from tailproof.verification.auditing import audit
+from tailproof.verification.auditing.ramps import Ramp
+from tailproof.verification.auditing.sums import MOST_COORDINATES, Sum, fit_marginal, fit_sum
+from tailproof.verification.auditing.zoo_truth import specimen
 
 SIZE = 200_000
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.validation import FloatArray, InputError
-from verification import audit, replay_audit
-from verification.auditing.places import place_of
-from verification.auditing.witnesses import read_witness, witness_of_audit, write_witness
-from verification.cli import main
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification import audit, replay_audit
+from tailproof.verification.auditing.places import place_of
+from tailproof.verification.auditing.witnesses import read_witness, witness_of_audit, write_witness
+from tailproof.verification.cli import main
 
 SUBJECT = """
 import numpy as np

@@ -14,11 +14,11 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import binom, kstest, laplace, norm
 
-from refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, PureDP, gaussian_delta
-from verification.auditing import limits, zoo, zoo_reports, zoo_truth
-from verification.auditing.admissible import Admissible
-from verification.auditing.zoo import Specimen
-from verification.auditing.zoo_truth import CLOSED, LAWS, Law, exact_parameter, greatest_loss, sparse_vector_law
+from tailproof.refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, PureDP, gaussian_delta
+from tailproof.verification.auditing import limits, zoo, zoo_reports, zoo_truth
+from tailproof.verification.auditing.admissible import Admissible
+from tailproof.verification.auditing.zoo import Specimen
+from tailproof.verification.auditing.zoo_truth import CLOSED, LAWS, Law, exact_parameter, greatest_loss, sparse_vector_law
 
 ALL = zoo_truth.everything()
 FALSE_ALARM = 1e-7

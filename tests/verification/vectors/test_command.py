@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verification.cli import main
+from tailproof.verification.cli import main
 
 PROGRAM = shlex.join([sys.executable, str(Path(__file__).parent / "program.py")])
 FEW = ["--kind", "clipping", "schedule"]

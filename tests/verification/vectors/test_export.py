@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refimpl.catalogue import ALGORITHMS, Algorithm
-from refimpl.domains import unit_ball
-from verification.cli import main
-from verification.vectors import reader
-from verification.vectors.bugs import BUG_CLASSES
-from verification.vectors.cases import CASES
-from verification.vectors.command import SHIPPED
-from verification.vectors.export import documents, rounded, text_of
-from verification.vectors.histories import _agree
-from verification.vectors.parameters import from_json, to_json
-from verification.vectors.pieces import PIECES
-from verification.vectors.schemas import KINDS, schema_of
+from tailproof.refimpl.catalogue import ALGORITHMS, Algorithm
+from tailproof.refimpl.domains import unit_ball
+from tailproof.verification.cli import main
+from tailproof.verification.vectors import reader
+from tailproof.verification.vectors.bugs import BUG_CLASSES
+from tailproof.verification.vectors.cases import CASES
+from tailproof.verification.vectors.command import SHIPPED
+from tailproof.verification.vectors.export import documents, rounded, text_of
+from tailproof.verification.vectors.histories import _agree
+from tailproof.verification.vectors.parameters import from_json, to_json
+from tailproof.verification.vectors.pieces import PIECES
+from tailproof.verification.vectors.schemas import KINDS, schema_of
 
 
 def compare(name: str, document: dict[str, Any]) -> None:
@@ -41,7 +41,7 @@ def test_the_shipped_vectors_are_what_is_written_now() -> None:
 
 def test_the_shipped_pieces_are_what_is_written_now(monkeypatch: pytest.MonkeyPatch) -> None:
     """And the schemas, and two files' names; refimpl's answers to all transcripts are checked over the pipe."""
-    monkeypatch.setattr("verification.vectors.export.ALGORITHMS", ())
+    monkeypatch.setattr("tailproof.verification.vectors.export.ALGORITHMS", ())
     written = dict(documents())
     for name, document in written.items():
         compare(name, document)
@@ -77,7 +77,7 @@ def test_what_has_no_plain_form_is_refused() -> None:
 def test_the_same_bytes_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Of all pieces and of some algorithms: those of all take seconds."""
     some = tuple(entry for entry in ALGORITHMS if entry.id in ("P0.A6", "P2.A2", "P3.A4", "P4.S1", "P4.S2"))
-    monkeypatch.setattr("verification.vectors.export.ALGORITHMS", some)
+    monkeypatch.setattr("tailproof.verification.vectors.export.ALGORITHMS", some)
     for folder in ("a", "b"):
         assert main(["vectors", "export", str(tmp_path / folder), "--json", "-"]) == 0
         value = json.loads(capsys.readouterr().out)

@@ -13,8 +13,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from verification.vectors import reader
-from verification.vectors.command import SHIPPED
+from tailproof.verification.vectors import reader
+from tailproof.verification.vectors.command import SHIPPED
 
 READER = Path(reader.__file__)
 PROGRAM = shlex.join([sys.executable, str(Path(__file__).parent / "program.py")])
@@ -263,7 +263,7 @@ def test_a_reply_without_end_is_refused(monkeypatch: pytest.MonkeyPatch, documen
 
 def test_it_runs_alone_and_imports_nothing_of_ours(tmp_path: Path) -> None:
     """By its path, isolated, and from another folder: neither refimpl nor numpy can be found."""
-    hidden = "sys.modules.update(dict.fromkeys(['numpy', 'refimpl', 'bounds', 'verification']))"
+    hidden = "sys.modules.update(dict.fromkeys(['numpy', 'tailproof']))"
     code = f"import sys, runpy; {hidden}; sys.argv[:] = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
     command = [sys.executable, "-I", "-S", "-c", code, str(READER), str(SHIPPED), "--kind", "clipping", "conversion"]
     done = subprocess.run([*command, "--command", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=False)

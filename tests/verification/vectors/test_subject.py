@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from verification.mutants import MUTANTS, Mutant, mutant
-from verification.vectors import bugs, reader
-from verification.vectors.command import SHIPPED
-from verification.vectors.subject import answerer, main, reply_to
+from tailproof.verification.mutants import MUTANTS, Mutant, mutant
+from tailproof.verification.vectors import bugs, reader
+from tailproof.verification.vectors.command import SHIPPED
+from tailproof.verification.vectors.subject import answerer, main, reply_to
 
-SUBJECT = shlex.join([sys.executable, "-m", "verification.vectors.subject"])
+SUBJECT = shlex.join([sys.executable, "-m", "tailproof.verification.vectors.subject"])
 QUICK = (  # one of each class, over all papers
     ("P2.A2", "clip skipped"),
     ("P3.A1", "C/n for 2C/n"),

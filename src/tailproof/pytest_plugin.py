@@ -1,8 +1,7 @@
-"""A plugin of pytest: settings of `verification.assert_private`, and one line at the end of a session that had audits.
+"""A plugin of pytest: settings of `tailproof.verification.assert_private`, and one line at the end of a session that had audits.
 
-pytest loads it at every start, wherever Tailproof is installed: so it imports nothing heavy, and none of our packages, whose
-names are common words that another project may have for itself.  `verification.sessions` puts the session here once there is
-an audit.
+pytest loads it at every start, wherever Tailproof is installed: so it imports nothing heavy.
+`tailproof.verification.sessions` puts the session here once there is an audit.
 """
 
 from __future__ import annotations

@@ -1,0 +1,77 @@
+"""Tailproof checks claims of differential privacy.
+
+    import tailproof
+
+    result = tailproof.audit(mechanism, "pure(eps=1)", columns=1)   # black box: from outputs alone
+    tailproof.assert_private(mechanism, "pure(eps=1)", columns=1)   # the same, in a test
+    tailproof.check_mechanism(mechanism, "pure(eps=1)")             # the usual mistakes, and exact checks of a channel
+
+The names below are the stable interface: within a major version they keep their meaning, and none is removed.  What is in the
+rooms `tailproof.refimpl`, `tailproof.bounds` and `tailproof.verification` and is not named here may change with any release.
+
+Nothing is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tailproof import _lazy
+
+if TYPE_CHECKING:
+    from tailproof.bounds import compare, errata, theorem, theorems
+    from tailproof.bounds.statements import Statement
+    from tailproof.refimpl import (
+        GDP,
+        L2,
+        ZCDP,
+        ApproxDP,
+        Channel,
+        Gaussian,
+        InputError,
+        L2Laplace,
+        Laplace,
+        PureDP,
+        replay,
+        run,
+    )
+    from tailproof.verification import AuditResult, assert_private, audit, check_mechanism, strategies
+    from tailproof.verification.verify import verify
+
+__all__ = [
+    "GDP",
+    "L2",
+    "ZCDP",
+    "ApproxDP",
+    "AuditResult",
+    "Channel",
+    "Gaussian",
+    "InputError",
+    "L2Laplace",
+    "Laplace",
+    "PureDP",
+    "Statement",
+    "assert_private",
+    "audit",
+    "check_mechanism",
+    "compare",
+    "errata",
+    "replay",
+    "run",
+    "strategies",
+    "theorem",
+    "theorems",
+    "verify",
+]
+
+__getattr__, __dir__ = _lazy.names(
+    __name__,
+    __all__,
+    {
+        "tailproof.bounds": "compare errata theorem theorems",
+        "tailproof.bounds.statements": "Statement",
+        "tailproof.refimpl": "GDP L2 ZCDP ApproxDP Channel Gaussian InputError L2Laplace Laplace PureDP replay run",
+        "tailproof.verification": "AuditResult assert_private audit check_mechanism strategies",
+        "tailproof.verification.verify": "verify",
+    },
+)
