@@ -99,7 +99,7 @@ def _levels(
     """The levels from here on: quotients still tied must become positive, rows still tied must not, `grown` logs grow now."""
     if not quotients and not grown:
         return []
-    fixed = dict.fromkeys(grown, Fraction(1))
+    fixed = dict.fromkeys(sorted(grown), Fraction(1))  # a set has no order of its own
     for size in range(len(logs) + 1):
         for active in map(frozenset, itertools.combinations(sorted(logs), size)):
             y = _level(base, quotients, rows, logs, active, fixed)
