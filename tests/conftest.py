@@ -19,7 +19,6 @@ from collections.abc import Generator
 import numpy as np
 import pytest
 
-
 OURS = {"refimpl", "bounds", "verification"}
 
 
