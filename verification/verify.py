@@ -127,7 +127,7 @@ def algorithm_json(entry: Algorithm) -> dict[str, str]:
 
 
 def erratum_json(entry: Any) -> Json:
-    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence")
+    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "title", "story")
     return {key: plain(getattr(entry, key)) for key in keys}
 
 
@@ -227,6 +227,7 @@ def statement_json(result: statements.StatementCheck) -> Json:
         "cases": result.cases,
         "detail": f"{result.reading}: {result.detail}",
         "witness": plain(result.witness),
+        "worst": plain(result.worst),
         "theorems": [t.id for t in theorems() if function is not None and t.explicit is function],
     }
 
