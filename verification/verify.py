@@ -20,6 +20,7 @@ from tailproof.verification import (
     mutants,
     page,
     paper_check,
+    provenance,
     published_claims,
     sandwich,
     second_stage,
@@ -324,7 +325,7 @@ def _parts(report: Json) -> str:
     outputs = [f for f in report["findings"] if f["check"] == "final iterate"]
     exponents, explicit = ([r[key] for r in sweeps if r.get(key)] for key in ("exponent", "explicit"))
     decided = ["hold" if c["holds"] else "do not" for c in report["comparisons"]]
-    others = report["libraries"]["results"] if report["libraries"] else []
+    _, others = libraries.split(report["libraries"]["results"] if report["libraries"] else [])
     chosen = ["best" if c["attained"] else "not best" for c in report["choices"]]
     rows = [
         ("checks of algorithms", report["findings"], counted(f["status"] for f in report["findings"])),
@@ -341,7 +342,7 @@ def _parts(report: Json) -> str:
         ("bounds with constants in sweeps", explicit, counted(explicit)),
         ("between lower and upper bounds", report["sandwich"], counted(r["verdict"] for r in report["sandwich"])),
         ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
-        ("settings of other libraries (kept audits)", others, counted(row["verdict"] for row in others)),
+        ("settings of other libraries (audited earlier)", others, counted(row["verdict"] for row in others)),
     ]
     return table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
 
@@ -360,7 +361,9 @@ def _shown(value: Any) -> str:
 def write(report: Json, seconds: dict[str, float], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    (folder / "report.html").write_text(page.page(report), encoding="utf-8")
+    run = provenance.facts()
+    (folder / "run.json").write_text(json.dumps(run, indent=1, sort_keys=True) + "\n")
+    (folder / "report.html").write_text(page.page(report, run), encoding="utf-8")
     (folder / "timings.json").write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
     witnesses = folder / "witnesses"
     witnesses.mkdir(exist_ok=True)
