@@ -1,0 +1,34 @@
+"""`tailproof list`: the catalogue."""
+
+from __future__ import annotations
+
+import argparse
+
+from tailproof.refimpl.catalogue import ALGORITHMS
+from tailproof.verification.cli import common
+from tailproof.verification.mutants import mutants_of
+from tailproof.verification.report import table
+
+EXAMPLE = "tailproof list --json -"
+
+
+def add(sub: argparse.ArgumentParser) -> None:
+    common.json_option(sub)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    entries = [
+        {
+            "id": a.id,
+            "name": a.name,
+            "paper": a.paper,
+            "place": a.place,
+            "claim": a.claim,
+            "status": "built" if a.built else "not built yet",
+            "mutants": len(mutants_of(a.id)),
+        }
+        for a in ALGORITHMS
+    ]
+    rows = [[str(e[key]) for key in ("id", "name", "place", "claim", "status")] for e in entries]
+    common.emit(arguments, {"algorithms": entries}, table(rows, ["id", "name", "place", "published claim", "status"]))
+    return 0
