@@ -14,8 +14,8 @@ from tailproof.refimpl.validation import InputError
 __all__ = ["RECONSTRUCTED", "Citation", "citations", "cite", "papers"]
 
 RECONSTRUCTED = (
-    "Reconstructed: our text of the paper lacks this formula.  We restored it from the words, the proofs and the results it uses; "
-    "compare it with the paper before you quote it."
+    "Reconstructed: the text we have of this paper lacks the formula.  We restored it from the words, the proofs and the results "
+    "it uses.  Check the paper before you quote it."
 )
 
 

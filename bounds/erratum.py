@@ -32,6 +32,9 @@ class Erratum:
     found: str
     evidence: dict[str, Any]
     recheck: Callable[[], bool]
+    reconstructed: bool = (
+        False  # whether it is about a statement whose formulas we restored: `tailproof.bounds.errata` sets it
+    )
     title: str = ""  # one sentence for readers who do not know the paper
     story: str = ""  # one paragraph: what is claimed, why it fails, what is left
 

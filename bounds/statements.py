@@ -68,6 +68,7 @@ class Comparison:
     where: tuple[str, ...] = ()
     holds: bool = True  # what is true: False where the claim is wrong
     errata: tuple[str, ...] = ()  # and then why
+    reconstructed: bool = False  # whether a rate in it is one that our text of the paper lacks
 
 
 @dataclass(frozen=True)

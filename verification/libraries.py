@@ -1,7 +1,8 @@
 """What audits found in libraries that others wrote: results cached in `libraries.json`, which `examples/audits/run.py` writes.
 
 Nothing is run here, and none of these libraries needs to be installed: the report shows the cached rows, with the versions that
-were audited.  Rows about Tailproof's own calculators are among them, and are never counted with the others.  A violation among them is a finding about that library; it never makes `tailproof verify` fail.
+were audited.  Rows about Tailproof's own calculators are among them, and are never counted with the others.
+A violation among them is a finding about that library; it never makes `tailproof verify` fail.
 """
 
 from __future__ import annotations

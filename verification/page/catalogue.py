@@ -49,7 +49,8 @@ def loss_caption(finding: Json) -> str:
     pair = "the worst of the given pairs" if finding["check"] == "transcript" else "a given pair"
     drawn = "computed exactly" if losses["draws"] is None else f"{losses['draws']} draws"
     shown = (
-        f"{text(finding['algorithm'])}: share of outcomes whose privacy loss exceeds t, for {text(losses['of'])} on {pair} ({drawn}). "
+        f"{text(finding['algorithm'])}: share of outcomes whose privacy loss exceeds t, for {text(losses['of'])} on {pair} "
+        f"({drawn}). "
         f"Dashed: the most that {text(losses['claim'])} allows. "
     )
     if losses["infinite"]:

@@ -54,10 +54,11 @@ def _opening(rows: list[Json], known: dict[str, str]) -> str:
     counts = Counter(row["verdict"] for row in rows)
     tally = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     return (
-        f"<p>Tailproof audited {len(rows)} settings of other libraries within their documented assumptions: {tally}. These audits were "
-        f"run earlier, with {audited}{f' (and {beside})' if beside else ''}; this report did not repeat them. They say "
+        f"<p>Tailproof audited {len(rows)} settings of other libraries within their documented assumptions: {tally}. These "
+        f"audits were run earlier, with {audited}{f' (and {beside})' if beside else ''}; this report did not repeat them. They say "
         "nothing about the algorithms above. <em>Exact</em> values are computed from the law that the source code states. ≥ marks "
-        "a lower bound from runs of the library, with its confidence. <em>No bound</em> means that the privacy loss is infinite.</p>"
+        "a lower bound from runs of the library, with its confidence. <em>No bound</em> means that the privacy loss is "
+        "infinite.</p>"
         f"<p>To run the audits again, use a copy of the repository, after {code(INSTALL)}:</p>{run(COMMAND)}"
     )
 

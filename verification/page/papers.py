@@ -81,8 +81,8 @@ def comparisons(report: Json) -> str:
     return section(
         "comparisons",
         "Comparisons of rates",
-        "<p>Sentences of the papers such as “our rate improves on that one”, each decided for all allowed values. A ≲ B means that A is "
-        "at most a constant times B, and A ≍ B that both are of the same size. A comparison that holds has a certificate. One that "
+        "<p>Sentences of the papers such as “our rate improves on that one”, each decided for all allowed values. A ≲ B means "
+        "that A is at most a constant times B, and A ≍ B that both are of the same size. A comparison that holds has a certificate. One that "
         "does not has a path along which the quotient grows without bound. Exact arithmetic, independent of the search and "
         "of floating point, verifies both.</p>",
         *(

@@ -70,7 +70,8 @@ def axis() -> str:
         f'<text x="{at(tick):.1f}" y="25" text-anchor="middle">{words}</text>' for tick, words in LABELLED.items()
     )
     line = f'<line x1="{at(0.0):.1f}" y1="{MIDDLE}" x2="{at(math.inf):.1f}" y2="{MIDDLE}" class="tick"/>'
-    return f'<svg class="symbols" aria-hidden="true"><symbol id="axis" viewBox="0 0 {WIDTH:g} 28">{line}{ticks}{labels}</symbol></svg>'
+    drawn = f'<symbol id="axis" viewBox="0 0 {WIDTH:g} 28">{line}{ticks}{labels}</symbol>'
+    return f'<svg class="symbols" aria-hidden="true">{drawn}</svg>'
 
 
 def bar(share: float | None, *, bad: bool = False, caption: str = "of what is claimed") -> str:

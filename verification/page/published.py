@@ -210,8 +210,8 @@ def others(report: Json) -> str:
         "claims",
         "Other published privacy claims",
         "<p>“Not refuted” means that no check of the claim is violated, on the losses, sizes and data sets that the notes "
-        "name. It is not a proof. “Sensitivity” is the largest one attained, as a multiple of the claimed one. “Transcript” is what "
-        "the worst one shows, found of allowed. “Pairs” is the number of pairs of data sets searched.</p>",
+        "name. It is not a proof. “Sensitivity” is the largest one attained, as a multiple of the claimed one. “Transcript” is "
+        "what the worst one shows, found of allowed. “Pairs” is the number of pairs of data sets searched.</p>",
         unfold(
             f"{len(claims)} claims",
             table(["claim", "verdict", "paper says", "sensitivity", "transcript", "pairs", "notes"], rows, items=True),

@@ -87,8 +87,8 @@ def between(report: Json) -> str:
         "Between lower and upper bounds",
         "<p>Privacy has a price: on hard instances no algorithm that keeps its claim can beat the lower bound. One that does "
         "breaks its claim, or the bound is wrong. Red line: the lower bound. Dot and whisker: the measured statistic with its "
-        "95 % interval. Blue line: the algorithm's explicit upper bound; dashed where it is a theorem's rate, fitted to runs with a "
-        "quarter of the records. The chance of any false alarm in this table is at most "
+        "95 % interval. Blue line: the algorithm's explicit upper bound; dashed where it is a theorem's rate, fitted to runs with "
+        "a quarter of the records. The chance of any false alarm in this table is at most "
         f"{sandwich.FALSE_ALARM:g}.</p>",
         table(header, [_pair(row, span) for row in rows], items=True),
         count=f"{len(rows)} pairs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from tailproof.verification import libraries, published_claims
@@ -18,8 +19,9 @@ STATUSES = ("violated", "inconclusive", "consistent", "certified")
 def result(report: Json, run_facts: Json) -> str:
     """The answer for readers: what was checked, what failed, with what, by whom; for maintainers one small line."""
     return (
-        f'<section id="summary"><h1>Tailproof report</h1><p class="lead">{_scope(report)}</p>{_unexpected(report)}{_failed(report)}'
-        f'<div class="tiles">{"".join(_tiles(report))}</div>{_facts(report, run_facts)}{_papers(report)}{_expected(report)}</section>'
+        f'<section id="summary"><h1>Tailproof report</h1><p class="lead">{_scope(report)}</p>{_unexpected(report)}'
+        f'{_failed(report)}<div class="tiles">{"".join(_tiles(report))}</div>{_facts(report, run_facts)}{_papers(report)}'
+        f"{_expected(report)}</section>"
     )
 
 
@@ -132,15 +134,32 @@ def _papers(report: Json) -> str:
     if not cited:
         return ""
     lines = "".join(
-        f'<li id="{slug("paper", p["id"])}"><b>{text(p["id"])}</b> {text(p["authors"])}: <cite>{text(p["title"])}</cite>. '
-        f"{text(_where(p))}.{_at_hand(p)}</li>"
+        f'<li id="{slug("paper", p["id"])}"><b>{text(p["id"])}</b> {text(_names(p["authors"]))}: <cite>{text(p["title"])}</cite>. '
+        f"{_where(p)}.{_at_hand(p)}</li>"
         for p in cited
     )
-    return f'<h2 class="small">The papers</h2><ul class="papers">{lines}</ul>'
+    explained = (
+        "<p>A statement marked <b>reconstructed</b> is one whose formula the text at hand lacks. It was restored from the words, "
+        "the proofs and the results it uses. Compare it with the paper before you quote it.</p>"
+    )
+    some = any(not p.get("complete", True) for p in cited)
+    return f'<h2 class="small" id="papers">The papers</h2><ul class="papers">{lines}</ul>{explained if some else ""}'
+
+
+def _names(authors: Sequence[str] | str) -> str:
+    if isinstance(authors, str):
+        return authors
+    *others, last = authors
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _where(paper: Json) -> str:
-    return ", ".join(filter(None, (paper.get("venue"), paper.get("identifier"))))
+    """Venue and identifier; a link that the reader may follow, the page itself asks for nothing."""
+    identifier, url = paper.get("identifier"), paper.get("url") or ""
+    linked = text(identifier) if identifier else ""
+    if identifier and url.startswith("https://"):
+        linked = f'<a href="{html.escape(url)}" rel="noreferrer">{linked}</a>'
+    return ", ".join(filter(None, (text(paper["venue"]) if paper.get("venue") else "", linked)))
 
 
 def _at_hand(paper: Json) -> str:
