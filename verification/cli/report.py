@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from tailproof.refimpl.validation import InputError
 from tailproof.verification.cli import common
@@ -22,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder)
     try:
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        text = page(report)
+        text = page(report, _run_facts(folder))
     except (OSError, json.JSONDecodeError) as error:
         raise InputError(f"folder = {arguments.folder!r}: has no readable report.json ({error})") from None
     except (KeyError, TypeError, IndexError, AttributeError) as error:
@@ -37,3 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
         arguments, {"page": str(folder / "report.html"), "failures": report["failures"]}, f"page: {folder / 'report.html'}"
     )
     return 0
+
+
+def _run_facts(folder: Path) -> dict[str, Any]:
+    """Date and commit of the run; a report without them has a page without them."""
+    try:
+        found = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -101,7 +101,7 @@ def _violated(group: list[Json], rows: list[Json]) -> str:
     worst = max((share for row in group if (share := _share(row)) is not None), default=None)
     summary = (
         f"<b>{_name(subject)}</b> {_tally('violated', f'{len(group)} of {settings} violated')} {bar(worst, bad=True)} "
-        f'<span class="says">{text(library)}</span>'
+        f'<span class="unseen">{text(library)}</span>'
     )
     body = "".join(_why(part[0]) + table(COLUMNS, map(_cells, part)) for part in _grouped(group, "script"))
     return unfold(summary, body, name=slug("library", library, subject), kind="entry audits", item=True)

@@ -14,6 +14,7 @@ from tailproof.verification.page.parts import (
     link_errata,
     pairs,
     raw,
+    reconstructed,
     run,
     section,
     slug,
@@ -58,7 +59,7 @@ def _statement(s: Json) -> list[str]:
         + (f"<p>The worst case tried: {pairs(s['worst'])}</p>" if s.get("worst") else "")
         + (f"<p>The simplest case that fails: {pairs(s['witness'])}</p>" if s["witness"] else ""),
     )
-    name = f"{text(s['id'])}<br><small class='soft'>{text(s['place'])}</small>"
+    name = f"{text(s['id'])}<br><small class='soft'>{text(s['place'])}</small>{reconstructed(s)}"
     return [
         name,
         status,
@@ -77,17 +78,17 @@ def comparisons(report: Json) -> str:
         return ""
     false, true = [c for c in found if not c["holds"]], [c for c in found if c["holds"]]
     corrections = {e["id"]: e for e in report["errata"]}
-    groups = ((false, "do not hold as published", True), (true, "hold", False))
+    groups = ((false, "Do not hold as published", True), (true, "Hold", False))
     return section(
         "comparisons",
         "Comparisons of rates",
         "<p>Sentences of the papers such as “our rate improves on that one”, each decided for all allowed values. A ≲ B means "
-        "that A is at most a constant times B, and A ≍ B that both are of the same size. A comparison that holds has a certificate. One that "
-        "does not has a path along which the quotient grows without bound. Exact arithmetic, independent of the search and "
-        "of floating point, verifies both.</p>",
+        "that A is at most a constant times B, and A ≍ B that both are of the same size. A comparison that holds has a "
+        "certificate. One that does not has a path along which the quotient grows without bound. Exact arithmetic, independent "
+        "of the search and of floating point, verifies both.</p>",
         *(
             unfold(
-                f"{len(group)} {words}",
+                words,
                 table(
                     ["comparison", "paper says", "we find"],
                     [(slug("comparison", c["id"]), _comparison(c, corrections)) for c in group],
@@ -135,7 +136,7 @@ def _comparison(c: Json, corrections: dict[str, Json]) -> list[str]:
     )
     proof = unfold("proof or path, and the command", reasons + again + certificates) if reasons or again else ""
     return [
-        f"{text(c['id'])}<br><small class='soft'>{text(c['place'])}</small>",
+        f"{text(c['id'])}<br><small class='soft'>{text(c['place'])}</small>{reconstructed(c)}",
         f"{text(c['says'])}<p>{claim}{where}</p>",
         f"{badge(status, word)} {sentence}{because}{proof}",
     ]
@@ -154,7 +155,7 @@ def derivations(report: Json) -> str:
         (
             slug("agreement", a["id"]),
             [
-                f"{text(a['id'])}<br><small class='soft'>{text(a['label'])}</small>",
+                f"{text(a['id'])}<br><small class='soft'>{text(a['label'])}</small>{reconstructed(a)}",
                 code(a["printed"]),
                 code(a["derived"]),
                 text(a["verdict"]),
@@ -245,7 +246,7 @@ def _erratum(e: Json, ids: set[str], uses: list[str]) -> str:
     concerned = f"<p class='soft'>Concerns {', '.join(uses)}.</p>" if uses else ""
     return (
         f'<div class="plain" id="{slug("erratum", e["id"])}" data-item><h4>{text(e["id"])} <span class="soft">{text(e["kind"])}, '
-        f'{text(e["place"])}</span> {stands}</h4><div class="two"><p class="labelled"><b>paper says</b>{text(e["printed"])}</p>'
+        f'{text(e["place"])}</span>{reconstructed(e)} {stands}</h4><div class="two"><p class="labelled"><b>paper says</b>{text(e["printed"])}</p>'
         f'<p class="labelled"><b>we find</b>{link_errata(e["found"], ids)}</p></div>'
         + unfold("evidence", f"<p>{pairs(e['evidence'])}</p>{run(replay.erratum(e))}")
         + concerned

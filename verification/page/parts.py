@@ -23,7 +23,12 @@ def number(value: Any) -> str:
     """Also of the infinities that JSON holds as text."""
     if value in ("inf", math.inf):
         return "∞"
-    return f"{value:.4g}" if isinstance(value, float) else "–" if value is None else str(value)
+    return tidy(f"{value:.4g}") if isinstance(value, float) else "–" if value is None else str(value)
+
+
+def tidy(shown: str) -> str:
+    """1e+05 as 1e5, 1e-05 as 1e-5."""
+    return re.sub(r"e([+-])0*(\d)", lambda m: f"e{m[1].strip('+')}{m[2]}", shown)
 
 
 def slug(*names: Any) -> str:
@@ -48,7 +53,7 @@ def ratio(measured: Any, bound: Any) -> float | None:
     return first / second
 
 
-LEAST, MOST = -2, 4  # powers of ten at the ends of a bar's axis
+LEAST, MOST = -1, 3  # powers of ten at the ends of a bar's axis
 WIDTH, MIDDLE = 150.0, 9.0  # of a bar in its own units, and the height of its line
 LABELLED = {1.0: "1×", 10.0: "10×", 100.0: "100×"}
 
@@ -91,7 +96,7 @@ def bar(share: float | None, *, bad: bool = False, caption: str = "of what is cl
     stem = f'<line x1="{at(1.0):.1f}" y1="{MIDDLE:g}" x2="{x:.1f}" y2="{MIDDLE:g}" class="stem"/>'
     return (
         f'<span class="whole"><svg class="bar{" bad" if bad else ""}" viewBox="0 0 {WIDTH:g} 28" role="img" '
-        f'aria-label="{shown}× {html.escape(caption)}"><use href="#axis"/>{stem}{end}</svg> <b class="ratio">{shown}×</b></span>'
+        f'aria-label="{shown}× {html.escape(caption)}"><use href="#axis"/>{stem}{end}</svg> <span class="ratio">{shown}×</span></span>'
     )
 
 
@@ -100,7 +105,7 @@ def apart(measured: Any, bound: Any) -> tuple[str, str]:
     if not (isinstance(measured, float) and isinstance(bound, float)) or measured == bound:
         return number(measured), number(bound)
     for digits in range(4, 18):
-        first, second = f"{measured:.{digits}g}", f"{bound:.{digits}g}"
+        first, second = tidy(f"{measured:.{digits}g}"), tidy(f"{bound:.{digits}g}")
         if first != second:
             break
     return first, second
@@ -110,7 +115,7 @@ def multiple(share: float) -> str:
     """Three digits, more of them just above 1: that a claim is passed should be seen."""
     if math.isinf(share):
         return "∞"
-    return f"{share:.6g}" if 1 + 1e-9 < share < 1.005 else f"{share:.3g}".replace("e+0", "e").replace("e+", "e")
+    return f"{share:.6g}" if 1 + 1e-9 < share < 1.005 else tidy(f"{share:.3g}")
 
 
 def code(command: str) -> str:
@@ -163,6 +168,11 @@ def numbers(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) ->
     return f"{box}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
+def reconstructed(entry: dict[str, Any]) -> str:
+    """A mark at what is about a formula that was restored: the head says what that means."""
+    return ' <a class="restored" href="#papers">reconstructed</a>' if entry.get("reconstructed") else ""
+
+
 def figure(svg: str, caption: str) -> str:
     return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
 
@@ -182,7 +192,11 @@ def pairs(values: dict[str, Any]) -> str:
 
 
 def _short(value: Any) -> Any:
-    return f"{value:.6g}" if isinstance(value, float) else re.sub(r"\d+\.\d{6,}", lambda m: f"{float(m[0]):.6g}", str(value))
+    return (
+        tidy(f"{value:.6g}")
+        if isinstance(value, float)
+        else re.sub(r"\d+\.\d{6,}", lambda m: f"{float(m[0]):.6g}", str(value))
+    )
 
 
 def section(name: str, title: str, *body: str, count: str = "") -> str:

@@ -75,9 +75,12 @@ def _beyond(epsilon: float, delta: float, t: float) -> float:
 
 
 def exceeding(losses: Json) -> list[tuple[float, float]]:
-    """(t, P(loss ≥ t)) at the ends of the bins, with the exact share at the claimed ε between them."""
+    """(t, P(loss ≥ t)) at the ends of the bins, with the exact share at the claimed ε between them.  Draws end at the largest
+    one: that none was larger does not say that none is possible."""
     shares, width = losses["shares"], (losses["high"] - losses["low"]) / len(losses["shares"])
     points = [(losses["low"] + i * width, sum(shares[i:]) + losses["infinite"]) for i in range(len(shares) + 1)]
+    if losses["draws"] is not None:
+        points[-1] = (losses["high"], 1 / losses["draws"] + losses["infinite"])
     epsilon = losses["epsilon"]
     if epsilon is not None and losses["low"] < epsilon < losses["high"] and losses["beyond"] is not None:
         points = sorted([*points, (epsilon, losses["beyond"])])

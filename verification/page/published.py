@@ -24,6 +24,7 @@ from tailproof.verification.page.parts import (
     slug,
     table,
     text,
+    tidy,
     unfold,
 )
 
@@ -194,7 +195,8 @@ def _formula_evidence(entry: Json) -> tuple[str, str]:
 
 def _plain(values: Json) -> str:
     return ", ".join(
-        f"{name} = {value:.6g}" if isinstance(value, float) else f"{name} = {value}" for name, value in values.items()
+        f"{name} = {tidy(f'{value:.6g}')}" if isinstance(value, float) else f"{name} = {value}"
+        for name, value in values.items()
     )
 
 
