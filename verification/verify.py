@@ -37,6 +37,7 @@ from tailproof.verification.workers import Done, Task, Workers, one_thread, run_
 Json: TypeAlias = dict[str, Any]
 
 SANDWICH_RUNS = 200
+READINGS = {"printed": "as published", "corrected": "corrected"}
 KINDS = ("algorithm", "mutant", "paper", "statement", "sweep", "sandwich", "study", "errata")
 
 
@@ -229,7 +230,7 @@ def statement_json(result: statements.StatementCheck) -> Json:
         "expected": not result.holds and result.reading == "printed" and result.id in statements.KNOWN_FALSE,
         "measured": plain(result.worst_ratio),
         "cases": result.cases,
-        "detail": f"{result.reading}: {result.detail}",
+        "detail": f"{READINGS[result.reading]}: {result.detail}",
         "witness": plain(result.witness),
         "worst": plain(result.worst),
         "theorems": [t.id for t in stated],

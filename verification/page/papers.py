@@ -246,7 +246,8 @@ def _erratum(e: Json, ids: set[str], uses: list[str]) -> str:
     concerned = f"<p class='soft'>Concerns {', '.join(uses)}.</p>" if uses else ""
     return (
         f'<div class="plain" id="{slug("erratum", e["id"])}" data-item><h4>{text(e["id"])} <span class="soft">{text(e["kind"])}, '
-        f'{text(e["place"])}</span>{reconstructed(e)} {stands}</h4><div class="two"><p class="labelled"><b>paper says</b>{text(e["printed"])}</p>'
+        f'{text(e["place"])}</span>{reconstructed(e)} {stands}</h4><div class="two">'
+        f'<p class="labelled"><b>paper says</b>{text(e["printed"])}</p>'
         f'<p class="labelled"><b>we find</b>{link_errata(e["found"], ids)}</p></div>'
         + unfold("evidence", f"<p>{pairs(e['evidence'])}</p>{run(replay.erratum(e))}")
         + concerned

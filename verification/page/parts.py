@@ -96,7 +96,8 @@ def bar(share: float | None, *, bad: bool = False, caption: str = "of what is cl
     stem = f'<line x1="{at(1.0):.1f}" y1="{MIDDLE:g}" x2="{x:.1f}" y2="{MIDDLE:g}" class="stem"/>'
     return (
         f'<span class="whole"><svg class="bar{" bad" if bad else ""}" viewBox="0 0 {WIDTH:g} 28" role="img" '
-        f'aria-label="{shown}× {html.escape(caption)}"><use href="#axis"/>{stem}{end}</svg> <span class="ratio">{shown}×</span></span>'
+        f'aria-label="{shown}× {html.escape(caption)}"><use href="#axis"/>{stem}{end}</svg> '
+        f'<span class="ratio">{shown}×</span></span>'
     )
 
 

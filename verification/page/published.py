@@ -112,7 +112,8 @@ def _statement(claim: Json, report: Json) -> Json | None:
 
 def worst_case(entry: Json) -> Json | None:
     """Of a statement that fails: the case that attains its ratio; reports of old versions have the first case only."""
-    return entry.get("worst") or entry["witness"]
+    found: Json | None = entry.get("worst") or entry["witness"]
+    return found
 
 
 def shown_case(claim: Json, report: Json) -> tuple[Any, Any] | None:
