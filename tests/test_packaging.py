@@ -175,12 +175,16 @@ class Installed:
 
 
 def environment(folder: Path) -> Installed:
-    """A virtual environment that sees this one's packages; their .pth files are not read, so no editable install is."""
+    """A virtual environment that sees this one's packages, but not its tailproof."""
     venv.create(folder, symlinks=os.name != "nt", with_pip=False)
     paths = sysconfig.get_paths("venv", vars={"base": str(folder), "platbase": str(folder)})
-    site = Path(paths["purelib"])
-    borrowed = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
-    (site / "borrowed.pth").write_text("".join(f"{path}\n" for path in borrowed))
+    site, borrowed = Path(paths["purelib"]), folder / "borrowed"
+    borrowed.mkdir()
+    for place in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+        for path in Path(place).iterdir():
+            if not path.name.startswith(("tailproof", "_tailproof")):
+                (borrowed / path.name).symlink_to(path)
+    (site / "borrowed.pth").write_text(f"{borrowed}\n")
     return Installed(Path(paths["scripts"], "python" + (".exe" if os.name == "nt" else "")), site, site)
 
 
