@@ -15,6 +15,7 @@ from tailproof.bounds.smtlib import export
 from tailproof.bounds.statements import Comparison, Statement
 from tailproof.bounds.theorems import choices, theorem, theorems
 from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 from tailproof.verification.atlas import document, page
 from tailproof.verification.report import table
 
@@ -31,10 +32,7 @@ def compare_rates(
     except Undecided as reason:
         return 3, {"verdict": "undecided", "reason": str(reason)}, f"undecided: {reason}"
     if smt2 is not None:
-        try:
-            Path(smt2).write_text(export(found.document))
-        except OSError as error:
-            raise InputError(f"smt2 = {smt2!r}: could not be written ({error})") from None
+        files.write("smt2", smt2, export(found.document))
     if isinstance(found, Dominance):
         return 0, {"verdict": "dominated", "certificate": found.document}, found.explain()
     return 1, {"verdict": "separated", "ray": found.document["witness"], "certificate": found.document}, found.explain()
@@ -91,10 +89,7 @@ def draw_atlas(file: str) -> Outcome:
     if not path.parent.is_dir() or path.is_dir():  # before a minute of work
         raise InputError(f"atlas = {file!r}: must be a file in a folder that exists")
     found = atlas()
-    try:
-        path.write_text(page(found), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"atlas = {file!r}: could not be written ({error})") from None
+    files.write("atlas", path, page(found))
     counts = found.counts()
     lines = [
         f"{counts['groups']} groups, {counts['pairs']} ordered pairs of rates: {counts['dominated']} dominated, "

@@ -17,6 +17,7 @@ from tailproof.bounds.explicit import EXPLICIT
 from tailproof.bounds.theorems import theorems
 from tailproof.refimpl.catalogue import Algorithm, algorithm
 from tailproof.verification import (
+    files,
     libraries,
     mutants,
     page,
@@ -361,11 +362,11 @@ def _shown(value: Any) -> str:
 
 
 def write(report: Json, seconds: dict[str, float], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.json").write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    (folder / "report.html").write_text(page.page(report), encoding="utf-8")
-    (folder / "timings.json").write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
+    """Each file is replaced as a whole; report.json, which all else can be made from, comes first."""
     witnesses = folder / "witnesses"
-    witnesses.mkdir(exist_ok=True)
+    files.make_folder("report", witnesses)
+    files.write("report", folder / "report.json", json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
+    files.write("report", folder / "report.html", page.page(report))
+    files.write("report", folder / "timings.json", json.dumps(seconds, indent=1, sort_keys=True) + "\n")
     for name, witness in replay.witness_files(report).items():
-        (witnesses / name).write_text(json.dumps(witness, allow_nan=False) + "\n")
+        files.write("report", witnesses / name, json.dumps(witness, allow_nan=False) + "\n")

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 from tailproof.verification.cli import common
 from tailproof.verification.page import page
 
@@ -29,10 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(
             f"folder = {arguments.folder!r}: its report.json is damaged or of another version ({error})"
         ) from None
-    try:
-        (folder / "report.html").write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"folder = {arguments.folder!r}: report.html could not be written ({error})") from None
+    files.write("folder", folder / "report.html", text)
     common.emit(
         arguments, {"page": str(folder / "report.html"), "failures": report["failures"]}, f"page: {folder / 'report.html'}"
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
-from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 from tailproof.verification.cli import common
 from tailproof.verification.solve import solve, weights_document
 
@@ -113,8 +112,6 @@ def run(arguments: argparse.Namespace) -> int:
     value, text = solve(arguments, announce=announce, progress=progress if sys.stderr.isatty() else None)
     common.emit(arguments, value, text)
     if arguments.weights is not None:
-        try:
-            Path(arguments.weights).write_text(json.dumps(weights_document(value), indent=1, allow_nan=False) + "\n")
-        except OSError as error:
-            raise InputError(f"weights = {arguments.weights!r}: could not be written ({error})") from None
+        document = json.dumps(weights_document(value), indent=1, allow_nan=False)
+        files.write("weights", arguments.weights, document + "\n")
     return 0
