@@ -16,9 +16,9 @@ from tailproof.bounds.theorems import choices, theorem, theorems
 from tailproof.refimpl.validation import InputError
 from tailproof.verification import files
 from tailproof.verification.atlas import document, page
-from tailproof.verification.report import table
+from tailproof.verification.shown import Shown, Table
 
-Outcome = tuple[int, dict[str, Any], str]  # exit code, JSON, text
+Outcome = tuple[int, dict[str, Any], Shown]  # exit code, JSON, text
 
 
 def compare_rates(
@@ -39,7 +39,7 @@ def compare_rates(
 def list_theorems() -> Outcome:
     entries = [_entry(statement) for statement in theorems()]
     rows = [[str(e[key]) for key in ("id", "label", "kind", "source", "says")] for e in entries]
-    return 0, {"theorems": entries}, table(rows, ["id", "label", "kind", "source", "says"])
+    return 0, {"theorems": entries}, Table(rows, ["id", "label", "kind", "source", "says"])
 
 
 def show_theorem(identifier: str) -> Outcome:

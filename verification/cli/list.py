@@ -7,7 +7,7 @@ import argparse
 from tailproof.refimpl.catalogue import ALGORITHMS
 from tailproof.verification.cli import common
 from tailproof.verification.mutants import mutants_of
-from tailproof.verification.report import table
+from tailproof.verification.shown import Table
 
 EXAMPLE = "tailproof list --json -"
 
@@ -30,5 +30,5 @@ def run(arguments: argparse.Namespace) -> int:
         for a in ALGORITHMS
     ]
     rows = [[str(e[key]) for key in ("id", "name", "place", "claim", "status")] for e in entries]
-    common.emit(arguments, {"algorithms": entries}, table(rows, ["id", "name", "place", "published claim", "status"]))
+    common.emit(arguments, {"algorithms": entries}, Table(rows, ["id", "name", "place", "published claim", "status"]))
     return 0
