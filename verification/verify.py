@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tailproof.bounds.citations import citations
 from tailproof.bounds.errata import errata
 from tailproof.bounds.explicit import EXPLICIT
 from tailproof.bounds.theorems import theorems
@@ -129,7 +130,7 @@ def algorithm_json(entry: Algorithm) -> dict[str, str]:
 
 
 def erratum_json(entry: Any) -> Json:
-    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence")
+    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "reconstructed")
     return {key: plain(getattr(entry, key)) for key in keys}
 
 
@@ -190,6 +191,7 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
         "seed": seed,
         "only": only,
         "versions": versions(),
+        "papers": [paper.to_json() for paper in citations()],
         "algorithms": [algorithm_json(entry) for entry in implemented(only)],
         "findings": findings,
         "mutants": judged,
@@ -219,6 +221,7 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
 def statement_json(result: statements.StatementCheck) -> Json:
     """A printed statement known to fail is an expected finding; a corrected reading that fails is not."""
     place, function = next(((s.place, s.function) for s in EXPLICIT if s.id == result.id), ("", None))
+    stated = [t for t in theorems() if function is not None and t.explicit is function]
     return {
         "id": result.id,
         "place": place,
@@ -229,7 +232,8 @@ def statement_json(result: statements.StatementCheck) -> Json:
         "cases": result.cases,
         "detail": f"{result.reading}: {result.detail}",
         "witness": plain(result.witness),
-        "theorems": [t.id for t in theorems() if function is not None and t.explicit is function],
+        "theorems": [t.id for t in stated],
+        "reconstructed": any(t.reconstructed for t in stated),
     }
 
 
