@@ -144,7 +144,13 @@ def _without_command(words: list[str]) -> int:
 def _run(name: str, words: list[str]) -> int:
     sub = common.Parser(prog=f"tailproof {name}", **_form(name))
     module = _fill(sub, name)
-    code: int = module.run(sub.parse_args(words))
+    try:
+        arguments = sub.parse_args(words)
+    except SystemExit as stop:
+        if stop.code == 2:  # its line is printed
+            return 2
+        raise
+    code: int = module.run(arguments)
     sys.stdout.flush()
     return code
 

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise InputError(f"only = {identifier!r}: has no implementation to check yet")
     effort, preset = (FULL, "full") if arguments.full else (QUICK, "quick")
     folder = Path(arguments.report)
-    files.make_folder("out", folder)
+    files.check_folder("out", folder)
     common.resumable(arguments, folder / "checkpoint.jsonl")
     workers = workers_of(arguments, folder / "checkpoint.jsonl")
     report, seconds = verify.build_report(only=only, seed=arguments.seed, effort=effort, preset=preset, workers=workers)

@@ -121,7 +121,7 @@ EXPERIMENTS = (
 
 def find(name: str) -> Experiment:
     by_name = {entry.name: entry for entry in EXPERIMENTS}
-    return by_name[known("name", name, by_name, "`tailproof experiment` lists all names")]
+    return by_name[known("name", name, by_name, f"the names are {', '.join(by_name)}")]
 
 
 def points(
