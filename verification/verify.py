@@ -30,8 +30,9 @@ from tailproof.verification import (
 )
 from tailproof.verification.check import FULL, QUICK, Effort, implemented, judge_mutant, part_findings, parts_of
 from tailproof.verification.page import replay
-from tailproof.verification.report import number, plain, table
+from tailproof.verification.report import number, plain
 from tailproof.verification.sandwich_pairs import PAIRS
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Done, Task, Workers, one_thread, run_tasks, versions
 
 Json: TypeAlias = dict[str, Any]
@@ -287,18 +288,24 @@ def _summary(report: Json) -> str:
     return "; ".join(parts)
 
 
-def overview(report: Json) -> str:
-    """The readable table: one line per algorithm and check, then mutants, then what failed."""
-    rows = []
+def overview(report: Json) -> Shown:
+    """All that was found: a line per algorithm and check, then broken copies, published claims and the other parts."""
     worst: dict[tuple[str, str], Json] = {}
     for f in report["findings"]:
         key = (f["algorithm"], f["check"])
         if key not in worst or _ratio(f) > _ratio(worst[key]):
             worst[key] = f
-    for f in worst.values():
-        status = f["status"] + (" (expected)" if f["expected"] else "")
-        rows.append([f["algorithm"], f["check"], status, _shown(f["measured"]), _shown(f["bound"]), f["detail"][:70]])
-    lines = [table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
+    rows = [
+        [
+            *(f[key] for key in ("algorithm", "check")),
+            f["status"] + (" (expected)" if f["expected"] else ""),
+            _shown(f["measured"]),
+            _shown(f["bound"]),
+            f["detail"],
+        ]
+        for f in worst.values()
+    ]
+    parts: list[Shown] = [Table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
     by_algorithm: dict[str, list[Json]] = {}
     for m in report["mutants"]:
         by_algorithm.setdefault(m["algorithm"], []).append(m)
@@ -310,15 +317,13 @@ def overview(report: Json) -> str:
         ]
         for name, group in by_algorithm.items()
     ]
-    lines += [table(mutant_rows, ["algorithm", "mutants killed", "by"]), ""]
+    parts += [Table(mutant_rows, ["algorithm", "broken copies caught", "by"]), ""]
     if report["published_claims"]:
-        lines += [published_claims.overview(report["published_claims"]), ""]
-    lines += [_parts(report), ""]
-    lines += [f"FAILED  {line}" for line in report["failures"]]
-    return "\n".join([*lines, report["summary"]])
+        parts += [published_claims.overview(report["published_claims"]), ""]
+    return [*parts, _parts(report)]
 
 
-def _parts(report: Json) -> str:
+def _parts(report: Json) -> Table:
     """What was run, and how it came out, a line for each part."""
 
     def counted(words: Iterable[Any]) -> str:
@@ -345,9 +350,9 @@ def _parts(report: Json) -> str:
         ("bounds with constants in sweeps", explicit, counted(explicit)),
         ("between lower and upper bounds", report["sandwich"], counted(r["verdict"] for r in report["sandwich"])),
         ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
-        ("settings of other libraries (kept audits)", others, counted(row["verdict"] for row in others)),
+        ("settings of other libraries (cached audits)", others, counted(row["verdict"] for row in others)),
     ]
-    return table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
+    return Table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
 
 
 def _ratio(finding: Json) -> float:

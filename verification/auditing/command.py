@@ -108,7 +108,7 @@ def _worth(workers: Workers) -> float:
 
 def _about(arguments: argparse.Namespace) -> dict[str, Any]:
     """Which audit this is: options, and what stands in the files that it reads."""
-    ways = ("json", "jobs", "cluster", "checkpoint", "resume", "action")
+    ways = ("json", "color", "jobs", "cluster", "checkpoint", "resume", "action")
     options = {name: value for name, value in vars(arguments).items() if name not in ways}
     files = [arguments.data, arguments.neighbour]
     for name in ("mechanism", "pairs"):
@@ -146,7 +146,7 @@ def _bounds(text: str | None) -> tuple[float, float]:
     if text is None:
         return -math.inf, math.inf
     try:
-        low, high = (float(word) for word in text.split(":"))
+        low, high = (float(word) for word in text.replace(",", ":").split(":"))
     except ValueError:
         raise InputError(f"bounds = {text!r}: must be LOW:HIGH, such as 0:1 or 0:inf") from None
     return low, high

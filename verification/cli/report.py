@@ -24,8 +24,12 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         text = page(report)
-    except (OSError, json.JSONDecodeError) as error:
-        raise InputError(f"folder = {arguments.folder!r}: has no readable report.json ({error})") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(
+            f"folder = {arguments.folder!r}: there is no report.json here; run `tailproof verify` first"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"folder = {arguments.folder!r}: its report.json is not readable ({error})") from None
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise InputError(
             f"folder = {arguments.folder!r}: its report.json is damaged or of another version ({error})"
