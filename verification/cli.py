@@ -539,7 +539,8 @@ def parser() -> argparse.ArgumentParser:
     audit.add_argument("--witness", metavar="FILE", help="when the claim is violated, write what `tailproof replay` needs")
     audit.add_argument("--budget", type=int, default=100_000, metavar="N", help="runs, both sides together (default 100000)")
     audit.add_argument("--confidence", type=float, default=0.999, help="of the verdict and of the bound (default 0.999)")
-    audit.add_argument("--sequential", action="store_true", help="stop as soon as the claim is refuted")
+    audit.add_argument("--exhaustive", action="store_true", help="go on after a refutation, for the best bound")
+    audit.add_argument("--sequential", action="store_true", help=argparse.SUPPRESS)
     audit.add_argument(
         "--parameters", metavar="JSON", help="for --command: public parameters, an object sent with every request"
     )
