@@ -32,6 +32,9 @@ class Erratum:
     found: str
     evidence: dict[str, Any]
     recheck: Callable[[], bool]
+    reconstructed: bool = (
+        False  # whether it is about a statement whose formulas we restored: `tailproof.bounds.errata` sets it
+    )
 
     def concerns(self, paper: str, label: str) -> bool:
         return self.paper == paper and names(self.place, label)

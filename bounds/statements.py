@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal["definition", "upper", "lower", "lemma", "privacy", "runtime", "impossibility"]
-Source = Literal["printed", "proof", "restored", "ours"]
+# "proof": the paper states it only within a proof; "reconstructed": our text of the paper lacks the formulas, and we restored them
+# (`tailproof.bounds.citations` says of which papers, and why); "ours": not a statement of the paper.
+Source = Literal["printed", "proof", "reconstructed", "ours"]
 Relation = Literal["<=", "==", "not <="]
 
 
@@ -47,6 +49,11 @@ class Statement:
     def paper(self) -> str:
         return self.id.split(".")[0]
 
+    @property
+    def reconstructed(self) -> bool:
+        """Whether the formulas are restored by us: then `printed` is what we take the paper to print."""
+        return self.source == "reconstructed"
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -61,6 +68,7 @@ class Comparison:
     where: tuple[str, ...] = ()
     holds: bool = True  # what is true: False where the claim is wrong
     errata: tuple[str, ...] = ()  # and then why
+    reconstructed: bool = False  # whether a rate in it is one that our text of the paper lacks
 
 
 @dataclass(frozen=True)

@@ -165,9 +165,9 @@ def auditors() -> str:
 COMMANDS_HEAD = """\
 # Command line
 
-Every command takes `--json FILE` (`-`: standard output) beside its readable text, `--seed` and `--jobs`. Exit codes: 0, what was
-checked holds; 1, it does not; 2, the input is wrong (one line on standard error); `compare` and `theorem --atlas` also end with 3,
-undecided. `python -m tailproof.verification.cli` is the same as `tailproof`. The texts below are those of `--help`.
+Every command takes `--json FILE` (`-`: standard output) beside its readable text. Exit codes: 0, what you asked about holds; 1, it
+does not; 2, wrong input (one line on standard error); 3, undecided; 4, the audited subject or tailproof itself failed; 130,
+interrupted. `python -m tailproof.verification.cli` is the same as `tailproof`. The texts below are those of `--help`.
 """
 
 

@@ -301,8 +301,9 @@ def _source(row: Row) -> str:
     for source in row.sources:
         readings = "" if len(source.readings) == 2 else f" ({source.readings[0]})"
         where = f", where {_conditions(source.where)}" if source.where and not row.where else ""
-        label = theorem(source.id).label
-        items.append(f'<span title="{html.escape(source.assumes)}">{text(source.id)} {text(label)}{readings}</span>{where}')
+        stated = theorem(source.id)
+        label = f"{text(stated.label)}{' (reconstructed)' if stated.reconstructed else ''}"
+        items.append(f'<span title="{html.escape(source.assumes)}">{text(source.id)} {label}{readings}</span>{where}')
     return "; ".join(items)
 
 
@@ -472,7 +473,7 @@ def _paper(name: str, entries: list[Listed]) -> str:
         [
             f'<span id="{s.id}" title="{html.escape(s.says)}">{text(s.id)}</span>',
             text(s.label),
-            text(s.kind),
+            text(s.kind + (", reconstructed" if s.reconstructed else "")),
             _maths(s.printed),
             "the same" if s.printed and s.derived == s.printed else _maths(s.derived),
             text(entry.agreement),
@@ -484,7 +485,7 @@ def _paper(name: str, entries: list[Listed]) -> str:
         for entry in entries
         for s in (entry.statement,)
     ]
-    header = ["id", "label", "kind", "printed", "derived", "agree", "where", "assumptions", "errata", "compared in"]
+    header = ["id", "label", "kind", "as published", "derived", "agree", "where", "assumptions", "errata", "compared in"]
     return f'<section id="{name}"><h3>{name}: {len(rows)} rates</h3>{grid(header, rows)}</section>'
 
 
@@ -497,6 +498,9 @@ by one of two inclusions only. An upper bound holds for every smaller class and 
 every larger class and every stronger kind of privacy. Each group says in its dictionary which inclusions it uses, and lists what
 could not be compared, with the reason. Logarithms are dropped unless the title says otherwise. “Derived” is what the proofs give
 when redone, “printed” what the paper says; a rate that is only printed takes part in the comparison but is not relied upon.</p>
+<p>A statement marked “reconstructed” is one whose formulas our text of the paper lacks. We restored them from the words, the
+proofs and the results it uses; “as published” is then what we take the paper to print. This concerns most of P4 and two theorems
+of P1.</p>
 """
 
 
@@ -544,7 +548,9 @@ def document(atlas: Atlas) -> dict[str, Any]:
                         "rate": row.rate.text,
                         "where": list(row.where),
                         "derived": row.derived,
-                        "sources": [asdict(source) for source in row.sources],
+                        "sources": [
+                            asdict(source) | {"reconstructed": theorem(source.id).reconstructed} for source in row.sources
+                        ],
                     }
                     for row in c.rows
                 ],
@@ -573,6 +579,7 @@ def document(atlas: Atlas) -> dict[str, Any]:
         "rates": [
             {
                 "id": e.statement.id,
+                "reconstructed": e.statement.reconstructed,
                 "printed": e.statement.printed,
                 "derived": e.statement.derived,
                 "agreement": e.agreement,

@@ -7,6 +7,7 @@ from typing import Any
 
 from tailproof.bounds.agreement import Answer, both_ways
 from tailproof.bounds.atlas import atlas
+from tailproof.bounds.citations import RECONSTRUCTED, citations, cite
 from tailproof.bounds.compare import Dominance, Separation, Undecided, compare
 from tailproof.bounds.derivations import ChoiceCheck, Derivation, check_choice, check_derivation
 from tailproof.bounds.errata import errata
@@ -14,9 +15,11 @@ from tailproof.bounds.smtlib import export
 from tailproof.bounds.statements import Comparison, Statement
 from tailproof.bounds.theorems import choices, theorem, theorems
 from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 from tailproof.verification.atlas import document, page
 from tailproof.verification.report import table
 
+SOURCES = {"printed": "as published", "proof": "within a proof", "reconstructed": "reconstructed", "ours": "ours"}
 Outcome = tuple[int, dict[str, Any], str]  # exit code, JSON, text
 
 
@@ -29,10 +32,7 @@ def compare_rates(
     except Undecided as reason:
         return 3, {"verdict": "undecided", "reason": str(reason)}, f"undecided: {reason}"
     if smt2 is not None:
-        try:
-            Path(smt2).write_text(export(found.document))
-        except OSError as error:
-            raise InputError(f"smt2 = {smt2!r}: could not be written ({error})") from None
+        files.write("smt2", smt2, export(found.document))
     if isinstance(found, Dominance):
         return 0, {"verdict": "dominated", "certificate": found.document}, found.explain()
     return 1, {"verdict": "separated", "ray": found.document["witness"], "certificate": found.document}, found.explain()
@@ -40,8 +40,13 @@ def compare_rates(
 
 def list_theorems() -> Outcome:
     entries = [_entry(statement) for statement in theorems()]
-    rows = [[str(e[key]) for key in ("id", "label", "kind", "source", "says")] for e in entries]
-    return 0, {"theorems": entries}, table(rows, ["id", "label", "kind", "source", "says"])
+    rows = [[s.id, s.label, s.kind, SOURCES[s.source], s.says] for s in theorems()]
+    restored = sum(bool(e["reconstructed"]) for e in entries)
+    notes = [
+        f"{restored} of {len(entries)} statements are reconstructed: the texts we have of P1 and P4 lack their formulas."
+    ]
+    notes += [f"{paper.id}  {paper.line}  {paper.completeness}" for paper in citations()]
+    return 0, {"theorems": entries}, "\n\n".join([table(rows, ["id", "label", "kind", "source", "says"]), "\n".join(notes)])
 
 
 def show_theorem(identifier: str) -> Outcome:
@@ -52,22 +57,29 @@ def show_theorem(identifier: str) -> Outcome:
     value = _entry(statement) | {"checks": _checks(statement)}
     value["derivation"] = None if derivation is None else _derivation(derivation)
     value["best_choices"] = [_best(check) for check in best]
-    lines = [f"{statement.id}  {statement.label}  [{statement.kind}, {statement.source}]", statement.says]
+    lines = [
+        f"{statement.id}  {statement.label}  [{statement.kind}, {SOURCES[statement.source]}]",
+        f"in {cite(statement.paper)}",
+    ]
+    lines += [RECONSTRUCTED, statement.says] if statement.reconstructed else [statement.says]
     for name, items in (("where", statement.where), ("assumes", statement.assumptions)):
-        lines += [f"{name:9}{item}" for item in items]
-    lines += [f"printed  {statement.printed}"] if statement.printed else []
-    lines += [f"derived  {statement.derived}"] if statement.derived else []
-    lines += [f"hides    {statement.hidden}"] if statement.hidden else []
-    lines += [f"choice   {name} = {text}" for name, text in statement.choices.items()]
-    lines += [f"from     {other}" for other in statement.follows_from]
-    lines += [f"step     {step}" for step in statement.steps]
-    lines += [f"used by  {', '.join(statement.algorithms)}"] if statement.algorithms else []
-    lines += [f"check    {check['claim']}: {check['verdict']}" for check in value["checks"]]
+        lines += [f"{name:15}{item}" for item in items]
+    published = "reconstructed" if statement.reconstructed else "as published"
+    lines += [f"{published:15}{statement.printed}"] if statement.printed else []
+    lines += [f"derived        {statement.derived}"] if statement.derived else []
+    lines += [f"hides          {statement.hidden}"] if statement.hidden else []
+    lines += [f"choice         {name} = {text}" for name, text in statement.choices.items()]
+    lines += [f"from           {other}" for other in statement.follows_from]
+    lines += [f"step           {step}" for step in statement.steps]
+    lines += [f"used by        {', '.join(statement.algorithms)}"] if statement.algorithms else []
+    lines += [
+        f"check          {check['claim'].replace('printed', published)}: {check['verdict']}" for check in value["checks"]
+    ]
     lines += [_derivation_line(derivation)] if derivation is not None else []
     lines += [line for check in best for line in _best_lines(check)]
     related = [e for e in errata() if e.id in statement.errata or e.concerns(statement.paper, statement.label)]
     value["errata"] = [e.id for e in related]
-    lines += [f"erratum  {e.id}: {e.found}" for e in related]
+    lines += [f"erratum        {e.id}: {e.found}" for e in related]
     return 0, value, "\n".join(lines)
 
 
@@ -77,10 +89,7 @@ def draw_atlas(file: str) -> Outcome:
     if not path.parent.is_dir() or path.is_dir():  # before a minute of work
         raise InputError(f"atlas = {file!r}: must be a file in a folder that exists")
     found = atlas()
-    try:
-        path.write_text(page(found), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"atlas = {file!r}: could not be written ({error})") from None
+    files.write("atlas", path, page(found))
     counts = found.counts()
     lines = [
         f"{counts['groups']} groups, {counts['pairs']} ordered pairs of rates: {counts['dominated']} dominated, "
@@ -97,6 +106,8 @@ def _entry(statement: Statement) -> dict[str, Any]:
         "label": statement.label,
         "kind": statement.kind,
         "source": statement.source,
+        "reconstructed": statement.reconstructed,
+        "citation": cite(statement.paper),
         "says": statement.says,
         "place": statement.place,
         "assumptions": list(statement.assumptions),
@@ -145,7 +156,7 @@ def _derivation_line(found: Derivation) -> str:
         "fails": f"does not follow from {found.base} at the choices",
         "undecided": f"from {found.base} at the choices: undecided",
     }
-    return f"derives  {words[found.verdict]}{'' if found.logs else ', without logarithms'}"
+    return f"derives        {words[found.verdict]}{'' if found.logs else ', without logarithms'}"
 
 
 def _best(check: ChoiceCheck) -> dict[str, Any]:
@@ -178,8 +189,8 @@ def _best_lines(check: ChoiceCheck) -> list[str]:
     verdict = {Dominance: "attained by the choice", Separation: "not attained by the choice"}
     word = verdict.get(type(check.attained), "the choice is undecided")
     factor = f", which loses a factor {check.factor.factor} at worst" if check.factor and check.factor.factor else ""
-    lines = [f"best     over {names} of {check.choice.rate}", f"         is {check.best.text}: {word}{factor}"]
-    return lines + ([f"         {check.choice.note}"] if check.choice.note else [])
+    lines = [f"best           over {names} of {check.choice.rate}", f"               is {check.best.text}: {word}{factor}"]
+    return lines + ([f"               {check.choice.note}"] if check.choice.note else [])
 
 
 def check_comparison(comparison: Comparison) -> tuple[bool | None, list[Dominance | Separation]]:

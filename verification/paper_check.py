@@ -10,7 +10,7 @@ from tailproof.bounds.compare import Dominance, Separation
 from tailproof.bounds.derivations import check_choice, check_derivation
 from tailproof.bounds.errata import errata
 from tailproof.bounds.statements import Comparison
-from tailproof.bounds.theorems import choices, comparisons, theorems
+from tailproof.bounds.theorems import choices, comparisons, theorem, theorems
 from tailproof.refimpl.validation import InputError
 from tailproof.verification.bound_checks import Outcome, check_comparison
 from tailproof.verification.report import table
@@ -27,6 +27,7 @@ def printed_against_derived(paper: str) -> list[dict[str, Any]]:
         {
             "id": one.statement.id,
             "label": one.statement.label,
+            "reconstructed": one.statement.reconstructed,
             "printed": one.statement.printed,
             "derived": one.statement.derived,
             "verdict": one.verdict,
@@ -55,6 +56,7 @@ def entry_of(comparison: Comparison, holds: bool | None, found: list[Dominance |
     return {
         "id": comparison.id,
         "place": comparison.place,
+        "reconstructed": comparison.reconstructed,
         "says": comparison.says,
         "claim": f"{comparison.left}  {comparison.relation}  {comparison.right}",
         "left": comparison.left,
@@ -73,7 +75,16 @@ def entry_of(comparison: Comparison, holds: bool | None, found: list[Dominance |
 def derived(paper: str) -> list[dict[str, Any]]:
     """Every statement of the paper that follows from another by its choices."""
     found = [check_derivation(s) for s in theorems() if s.paper == paper and s.choices and s.derived]
-    return [{"id": one.statement, "base": one.base, "verdict": one.verdict, "logs": one.logs} for one in found]
+    return [
+        {
+            "id": one.statement,
+            "reconstructed": theorem(one.statement).reconstructed,
+            "base": one.base,
+            "verdict": one.verdict,
+            "logs": one.logs,
+        }
+        for one in found
+    ]
 
 
 def chosen(paper: str) -> list[dict[str, Any]]:
@@ -82,6 +93,7 @@ def chosen(paper: str) -> list[dict[str, Any]]:
     return [
         {
             "id": one.choice.statement,
+            "reconstructed": theorem(one.choice.statement).reconstructed,
             "chosen": dict(one.choice.chosen),
             "chosen_rate": one.chosen.text,
             "best_rate": one.best.text,
@@ -139,34 +151,48 @@ def check_papers(only: list[str] | None = None, workers: Workers | None = None) 
 
 def _text(value: dict[str, Any], wrong: list[str]) -> str:
     differ = [
-        [a["id"], a["label"], a["verdict"], ", ".join(a["errata"])]
+        [a["id"], a["label"], _source(a), a["verdict"], ", ".join(a["errata"])]
         for entry in value.values()
         for a in entry["statements"]
         if not a["verdict"].startswith("same")
     ]
     false = [
-        [c["id"], c["place"], "does not hold" if c["holds"] is False else "undecided", ", ".join(c["errata"])]
+        [c["id"], c["place"], _source(c), "does not hold" if c["holds"] is False else "undecided", ", ".join(c["errata"])]
         for entry in value.values()
         for c in entry["comparisons"]
         if not c["holds"]
     ]
     worse = [
-        [c["id"], ", ".join(c["chosen"]), c["factor"] or "no power of one monomial", c["note"]]
+        [c["id"], ", ".join(c["chosen"]), _source(c), c["factor"] or "no power of one monomial", c["note"]]
         for entry in value.values()
         for c in entry["choices"]
         if not c["attained"]
     ]
     parts = [
-        table(differ, ["statement", "label", "print against derivation", "errata"]),
-        table(false, ["comparison", "place", "verdict", "errata"]),
-        table(worse, ["statement", "choice of", "loses against the best choice", "note"]),
+        table(differ, ["statement", "label", "source", "paper against derivation", "errata"]),
+        table(false, ["comparison", "place", "source", "verdict", "errata"]),
+        table(worse, ["statement", "choice of", "source", "loses against the best choice", "note"]),
         table([_counts(paper, entry) for paper, entry in value.items()], _HEADER),
         *[f"FAILED  {line}" for line in wrong],
     ]
     return "\n\n".join(parts)
 
 
-_HEADER = ["paper", "statements", "with both rates", *AGREEMENTS, "comparisons", "hold", "do not", "undecided"]
+def _source(entry: dict[str, Any]) -> str:
+    return "reconstructed" if entry["reconstructed"] else "as published"
+
+
+_HEADER = [
+    "paper",
+    "statements",
+    "reconstructed",
+    "with both rates",
+    *AGREEMENTS,
+    "comparisons",
+    "hold",
+    "do not",
+    "undecided",
+]
 _HEADER += ["derivations", "exact", "generous", "choices", "best", "errata"]
 
 
@@ -176,6 +202,7 @@ def _counts(paper: str, entry: dict[str, Any]) -> list[str]:
     return [
         paper,
         str(sum(statement.paper == paper for statement in theorems())),
+        str(sum(statement.paper == paper and statement.reconstructed for statement in theorems())),
         str(len(entry["statements"])),
         *(str(verdicts[verdict]) for verdict in AGREEMENTS),
         str(len(entry["comparisons"])),

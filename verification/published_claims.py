@@ -76,6 +76,7 @@ class PublishedClaim:
     amplified: dict[str, Any] | None = None
     formula: dict[str, Any] | None = None  # a statement's explicit inequality: worst ratio and cases
     open: tuple[str, ...] = field(default=())
+    reconstructed: bool = False  # whether our text of the paper lacks the claim's formulas
 
     def to_json(self) -> dict[str, Any]:
         return dict(vars(self)) | {name: list(getattr(self, name)) for name in ("rows", "errata", "tested", "open")}
@@ -136,7 +137,8 @@ def _of_statement(
     statement: Statement, rows: tuple[str, ...], findings: list[dict[str, Any]], statements: list[dict[str, Any]]
 ) -> PublishedClaim:
     formula = _formula(statement, statements)
-    return _judged(statement.id, statement.label, statement.says, rows, findings, formula, statement.errata)
+    claim = _judged(statement.id, statement.label, statement.says, rows, findings, formula, statement.errata)
+    return replace(claim, reconstructed=statement.reconstructed)
 
 
 def _judged(

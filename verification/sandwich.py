@@ -33,6 +33,7 @@ from scipy.stats import binom
 from tailproof.refimpl.channel import Mechanism, run
 from tailproof.refimpl.claims import Claim
 from tailproof.refimpl.validation import FloatArray, InputError, whole
+from tailproof.verification import files
 from tailproof.verification.report import number, plain, table
 from tailproof.verification.workers import Task, Workers, run_tasks, workers_of
 
@@ -361,9 +362,10 @@ def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, str]:
     entries = measure_all(chosen, runs=runs, seed=arguments.seed, workers=workers_of(arguments))
     if arguments.plot is not None:
         try:
-            Path(arguments.plot).write_bytes(plot(entries, Path(arguments.plot).suffix.lstrip(".") or "svg"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"plot = {arguments.plot!r}: could not be written ({error})") from None
+            drawn = plot(entries, Path(arguments.plot).suffix.lstrip(".") or "svg")
+        except ValueError as error:
+            raise InputError(f"plot = {arguments.plot!r}: could not be drawn ({error})") from None
+        files.write("plot", arguments.plot, drawn)
     value = {"false_alarm": FALSE_ALARM, "pairs": entries, "failures": failures(entries)}
     return (1 if value["failures"] else 0), value, overview(entries)
 

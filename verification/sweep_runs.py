@@ -11,6 +11,7 @@ import numpy as np
 
 from tailproof.bounds.theorems import theorem
 from tailproof.refimpl.validation import InputError, positive
+from tailproof.verification import files
 from tailproof.verification.report import table
 from tailproof.verification.sweep_cases import CASES, UNMEASURED
 from tailproof.verification.sweeps import (
@@ -65,9 +66,10 @@ def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, str]:
         )
     if arguments.plot is not None:
         try:
-            Path(arguments.plot).write_bytes(plot(result, Path(arguments.plot).suffix.lstrip(".") or "svg"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"plot = {arguments.plot!r}: could not be written ({error})") from None
+            drawn = plot(result, Path(arguments.plot).suffix.lstrip(".") or "svg")
+        except ValueError as error:
+            raise InputError(f"plot = {arguments.plot!r}: could not be drawn ({error})") from None
+        files.write("plot", arguments.plot, drawn)
     return (1 if unexplained([result]) + exceeded([result]) else 0), result, overview(result)
 
 

@@ -11,11 +11,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tailproof.bounds.citations import citations
 from tailproof.bounds.errata import errata
 from tailproof.bounds.explicit import EXPLICIT
 from tailproof.bounds.theorems import theorems
 from tailproof.refimpl.catalogue import Algorithm, algorithm
 from tailproof.verification import (
+    files,
     libraries,
     mutants,
     page,
@@ -127,7 +129,7 @@ def algorithm_json(entry: Algorithm) -> dict[str, str]:
 
 
 def erratum_json(entry: Any) -> Json:
-    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence")
+    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "reconstructed")
     return {key: plain(getattr(entry, key)) for key in keys}
 
 
@@ -188,6 +190,7 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
         "seed": seed,
         "only": only,
         "versions": versions(),
+        "papers": [paper.to_json() for paper in citations()],
         "algorithms": [algorithm_json(entry) for entry in implemented(only)],
         "findings": findings,
         "mutants": judged,
@@ -217,6 +220,7 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
 def statement_json(result: statements.StatementCheck) -> Json:
     """A printed statement known to fail is an expected finding; a corrected reading that fails is not."""
     place, function = next(((s.place, s.function) for s in EXPLICIT if s.id == result.id), ("", None))
+    stated = [t for t in theorems() if function is not None and t.explicit is function]
     return {
         "id": result.id,
         "place": place,
@@ -227,7 +231,8 @@ def statement_json(result: statements.StatementCheck) -> Json:
         "cases": result.cases,
         "detail": f"{result.reading}: {result.detail}",
         "witness": plain(result.witness),
-        "theorems": [t.id for t in theorems() if function is not None and t.explicit is function],
+        "theorems": [t.id for t in stated],
+        "reconstructed": any(t.reconstructed for t in stated),
     }
 
 
@@ -357,11 +362,11 @@ def _shown(value: Any) -> str:
 
 
 def write(report: Json, seconds: dict[str, float], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.json").write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    (folder / "report.html").write_text(page.page(report), encoding="utf-8")
-    (folder / "timings.json").write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
+    """Each file is replaced as a whole; report.json, which all else can be made from, comes first."""
     witnesses = folder / "witnesses"
-    witnesses.mkdir(exist_ok=True)
+    files.make_folder("report", witnesses)
+    files.write("report", folder / "report.json", json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
+    files.write("report", folder / "report.html", page.page(report))
+    files.write("report", folder / "timings.json", json.dumps(seconds, indent=1, sort_keys=True) + "\n")
     for name, witness in replay.witness_files(report).items():
-        (witnesses / name).write_text(json.dumps(witness, allow_nan=False) + "\n")
+        files.write("report", witnesses / name, json.dumps(witness, allow_nan=False) + "\n")

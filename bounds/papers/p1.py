@@ -1,7 +1,7 @@
 """[P1] Heavy-tailed private optimisation, the appendix: what its proofs state, and the statements they lean on.
 
 Only the appendix survives, so what a theorem claims is read off its proof (`source` "proof"); what the proofs use but do not
-print is "restored".  The main text's Lemma 1 and 2 share their numbers with lemmas of the appendix: the latter are
+print is "reconstructed".  The main text's Lemma 1 and 2 share their numbers with lemmas of the appendix: the latter are
 "Appendix Lemma 1, 2".  `derived` follows from the first item of `follows_from` that has a rate, with `choices` substituted.
 
 Letters beyond the common ones: D the diameter Δ and D0 = ‖w⁰ − w*‖, beta the smoothness, betahat its coordinate-wise norm,
@@ -158,7 +158,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "P1.T1",
         "Theorem 1",
         "upper",
-        "restored",
+        "reconstructed",
         "Sample-and-aggregate is within O(√d·r/ε) of w* when each block's solution is within r of w* with probability 3/4.",
         derived="sqrt(d)*r/eps",
         hidden="√log(1/δ)",
@@ -234,7 +234,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "P1.T3",
         "Theorem 3",
         "privacy",
-        "restored",
+        "reconstructed",
         "Trim + (S^t/s)·Z with Z ~ LLN(σ) is ½ε²-zCDP for ε = t/σ + e^{1.5σ²}s.",
         algorithms=("P1.A3",),
         explicit=lln_epsilon,

@@ -147,7 +147,7 @@ def errata() -> tuple[Erratum, ...]:
             "P4.C3.bias",
             "proof of Proposition C.3, and Section 2.3",
             "rate",
-            "the bias over W_loc is at most diam(W_loc)·(1/n)Σ(L_i − C)₊ (restored), and its minimiser there is the one over W",
+            "the bias over W_loc is ≤ diam(W_loc)·(1/n)Σ(L_i − C)₊ (reconstructed), and its minimiser there is the one over W",
             "No reading makes both true: with the infimum over W the bias stays of order D, because localising w does not localise "
             "y; with the infimum over W_loc the second stage minimises another function.  (9) holds all the same, by the gradient "
             "bias.",

@@ -20,6 +20,7 @@ from tailproof import _lazy
 
 if TYPE_CHECKING:
     from tailproof.bounds import compare, errata, theorem, theorems
+    from tailproof.bounds.citations import papers
     from tailproof.bounds.statements import Statement
     from tailproof.refimpl import (
         GDP,
@@ -56,6 +57,7 @@ __all__ = [
     "check_mechanism",
     "compare",
     "errata",
+    "papers",
     "replay",
     "run",
     "strategies",
@@ -69,6 +71,7 @@ __getattr__, __dir__ = _lazy.names(
     __all__,
     {
         "tailproof.bounds": "compare errata theorem theorems",
+        "tailproof.bounds.citations": "papers",
         "tailproof.bounds.statements": "Statement",
         "tailproof.refimpl": "GDP L2 ZCDP ApproxDP Channel Gaussian InputError L2Laplace Laplace PureDP replay run",
         "tailproof.verification": "AuditResult assert_private audit check_mechanism strategies",

@@ -16,6 +16,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 Capture = pytest.CaptureFixture[str]
 
 
+def test_without_a_command_it_prints_help(capsys: Capture) -> None:
+    assert main([]) == 0
+    bare = capsys.readouterr().out
+    assert main(["--help"]) == 0
+    assert capsys.readouterr().out == bare
+    assert "Exit codes" in bare
+
+
 def test_list_has_all_rows(capsys: Capture) -> None:
     assert main(["list", "--json", "-"]) == 0
     rows = json.loads(capsys.readouterr().out)["algorithms"]
@@ -145,7 +153,6 @@ def test_bad_data_files(name: str, tmp_path: Path, capsys: Capture) -> None:
         (["verify", "--seed", "-1"], "seed"),
         (["verify", "--quick", "--full"], "not allowed"),
         (["nonsense"], "nonsense"),
-        ([], "command"),
         (["replay", "missing.json"], "missing.json"),
         (["replay", __file__], "JSON"),
         (["calibrate", "gaussian", "--sensitivity", "1", "--epsilon", "0", "--delta", "1e-5"], "epsilon"),

@@ -1,6 +1,7 @@
 """Every check, class of bug and verdict has a text with all its parts, and what its example says is what happens."""
 
 import ast
+import json
 import re
 from typing import Any, get_args
 
@@ -9,6 +10,7 @@ import pytest
 from tailproof.refimpl.validation import InputError
 from tailproof.verification import explanations, mutants
 from tailproof.verification.check import judge_mutant
+from tailproof.verification.cli import main
 from tailproof.verification.mechanism_checks import check_mechanism
 from tailproof.verification.pair_checks import PAIR_CHECKS
 from tailproof.verification.report import Status
@@ -40,7 +42,7 @@ MISTAKE = re.compile(r'^ {4}(\S+) with the mistake\s+"(.+?)", check (.+):\n {4}c
 def test_a_text_has_all_its_parts_and_fits_a_terminal(one: explanations.Explanation) -> None:
     assert re.findall(r"^## (.+)$", one.text, re.M) == PARTS[one.kind]
     assert max(map(len, one.text.splitlines())) <= 79
-    assert one.summary
+    assert 0 < len(one.summary) <= 51  # in the list, beside its name
 
 
 def outputs(data: Any, rng: Any) -> float:  # noqa: ARG001
@@ -98,3 +100,16 @@ def test_an_example_is_what_replay_finds(example: tuple[str, ...]) -> None:
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) > 10
+
+
+def test_the_command_prints_a_text_or_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "sensitivity", "search"]) == 0
+    assert capsys.readouterr().out == explanations.explain("sensitivity search").rstrip() + "\n"
+    assert main(["explain"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"  {name} " in listed for name in explanations.names())
+    assert max(map(len, listed.splitlines())) < 80
+    assert main(["explain", "closed", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "checks"
+    assert main(["explain", "clsed"]) == 2
+    assert "did you mean 'closed'" in capsys.readouterr().err

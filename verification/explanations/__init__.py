@@ -29,9 +29,8 @@ class Explanation:
 
     @property
     def summary(self) -> str:
-        """The first sentence below the title, or below the further names."""
-        paragraphs = [part for part in self.text.split("\n\n")[1:] if not part.startswith("Also called:")]
-        return " ".join(paragraphs[0].split())
+        """The sentence below the title."""
+        return self.text.split("\n\n")[1]
 
 
 def names(kind: str | None = None) -> list[str]:

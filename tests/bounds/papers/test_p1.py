@@ -16,7 +16,7 @@ BY_ID = {statement.id: statement for statement in STATEMENTS}
 
 
 def test_the_displayed_estimators_are_there() -> None:
-    assert all(s.printed is None for s in STATEMENTS if s.source == "restored")
+    assert all(s.printed is None for s in STATEMENTS if s.reconstructed)
     assert {"P1.EST.trim", "P1.EST.soft", "P1.EST.C"} <= set(BY_ID)
 
 

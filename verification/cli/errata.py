@@ -1,0 +1,27 @@
+"""`tailproof errata`: mistakes found in the papers."""
+
+from __future__ import annotations
+
+import argparse
+
+from tailproof.bounds.errata import errata
+from tailproof.verification.cli import common
+from tailproof.verification.report import plain
+
+EXAMPLE = "tailproof errata --json errata.json"
+
+
+def add(sub: argparse.ArgumentParser) -> None:
+    common.json_option(sub)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "reconstructed")
+    entries = [{key: plain(getattr(e, key)) for key in keys} for e in errata()]
+    text = "\n\n".join(
+        f"{e['id']}  [{e['kind']}{', reconstructed' if e['reconstructed'] else ''}]  {e['place']}\n"
+        f"  printed: {e['printed']}\n  found:   {e['found']}"
+        for e in entries
+    )
+    common.emit(arguments, {"errata": entries}, text)
+    return 0

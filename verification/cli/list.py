@@ -1,0 +1,37 @@
+"""`tailproof list`: the catalogue."""
+
+from __future__ import annotations
+
+import argparse
+
+from tailproof.bounds.citations import citations
+from tailproof.refimpl.catalogue import ALGORITHMS
+from tailproof.verification.cli import common
+from tailproof.verification.mutants import mutants_of
+from tailproof.verification.report import table
+
+EXAMPLE = "tailproof list --json -"
+
+
+def add(sub: argparse.ArgumentParser) -> None:
+    common.json_option(sub)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    entries = [
+        {
+            "id": a.id,
+            "name": a.name,
+            "paper": a.paper,
+            "place": a.place,
+            "claim": a.claim,
+            "status": "built" if a.built else "not built yet",
+            "mutants": len(mutants_of(a.id)),
+        }
+        for a in ALGORITHMS
+    ]
+    rows = [[str(e[key]) for key in ("id", "name", "place", "claim", "status")] for e in entries]
+    papers = [f"{paper.id}  {paper.line}  {paper.completeness}" for paper in citations()]
+    text = "\n\n".join([table(rows, ["id", "name", "place", "published claim", "status"]), "\n".join(papers)])
+    common.emit(arguments, {"algorithms": entries, "papers": [paper.to_json() for paper in citations()]}, text)
+    return 0
