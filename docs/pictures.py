@@ -133,7 +133,9 @@ def channel() -> Figure:
     arrows += [((11.3, 4), (13.2, 3.15)), ((11.3, 1), (13.2, 1.85))]
     for start, end in arrows:
         axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=10, color=INK))
-    axes.add_patch(FancyArrowPatch((9.8, 3.35), (9.8, 1.65), arrowstyle="-|>", mutation_scale=10, color=BLUE, linestyle="--"))
+    axes.add_patch(
+        FancyArrowPatch((9.8, 3.35), (9.8, 1.65), arrowstyle="-|>", mutation_scale=10, color=BLUE, linestyle="--")
+    )
     axes.text(10, 2.5, "replay", color=BLUE, va="center", fontsize=9)
     return figure
 

@@ -13,7 +13,10 @@ EXAMPLE = "tailproof explain closed\n         tailproof explain UNCLIPPED"
 def add(sub: argparse.ArgumentParser) -> None:
     common.json_option(sub)
     sub.add_argument(
-        "name", nargs="*", metavar="NAME", help="a check, a class of bug or a verdict, as reports name it (default: list all)"
+        "name",
+        nargs="*",
+        metavar="NAME",
+        help="a check, a class of bug or a verdict, as reports name it (default: list all)",
     )
 
 
