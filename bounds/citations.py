@@ -7,7 +7,8 @@ those that the other papers' reference lists give.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from tailproof.refimpl.validation import InputError
 
@@ -42,6 +43,9 @@ class Citation:
         place = ", ".join(part for part in (self.venue, self.identifier) if part)
         year = "" if self.venue and str(self.year) in self.venue else f" ({self.year})"
         return f"{names}{year}. {self.title}. {place}."
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "authors": list(self.authors), "citation": self.line}
 
 
 _PAPERS = (

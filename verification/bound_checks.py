@@ -15,11 +15,12 @@ from tailproof.bounds.smtlib import export
 from tailproof.bounds.statements import Comparison, Statement
 from tailproof.bounds.theorems import choices, theorem, theorems
 from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 from tailproof.verification.atlas import document, page
-from tailproof.verification.report import table
+from tailproof.verification.shown import Shown, Table
 
 SOURCES = {"printed": "as published", "proof": "within a proof", "reconstructed": "reconstructed", "ours": "ours"}
-Outcome = tuple[int, dict[str, Any], str]  # exit code, JSON, text
+Outcome = tuple[int, dict[str, Any], Shown]  # exit code, JSON, text
 
 
 def compare_rates(
@@ -31,10 +32,7 @@ def compare_rates(
     except Undecided as reason:
         return 3, {"verdict": "undecided", "reason": str(reason)}, f"undecided: {reason}"
     if smt2 is not None:
-        try:
-            Path(smt2).write_text(export(found.document))
-        except OSError as error:
-            raise InputError(f"smt2 = {smt2!r}: could not be written ({error})") from None
+        files.write("smt2", smt2, export(found.document))
     if isinstance(found, Dominance):
         return 0, {"verdict": "dominated", "certificate": found.document}, found.explain()
     return 1, {"verdict": "separated", "ray": found.document["witness"], "certificate": found.document}, found.explain()
@@ -48,7 +46,7 @@ def list_theorems() -> Outcome:
         f"{restored} of {len(entries)} statements are reconstructed: the texts we have of P1 and P4 lack their formulas."
     ]
     notes += [f"{paper.id}  {paper.line}  {paper.completeness}" for paper in citations()]
-    return 0, {"theorems": entries}, "\n\n".join([table(rows, ["id", "label", "kind", "source", "says"]), "\n".join(notes)])
+    return 0, {"theorems": entries}, [Table(rows, ["id", "label", "kind", "source", "says"]), "", *notes]
 
 
 def show_theorem(identifier: str) -> Outcome:
@@ -91,10 +89,7 @@ def draw_atlas(file: str) -> Outcome:
     if not path.parent.is_dir() or path.is_dir():  # before a minute of work
         raise InputError(f"atlas = {file!r}: must be a file in a folder that exists")
     found = atlas()
-    try:
-        path.write_text(page(found), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"atlas = {file!r}: could not be written ({error})") from None
+    files.write("atlas", path, page(found))
     counts = found.counts()
     lines = [
         f"{counts['groups']} groups, {counts['pairs']} ordered pairs of rates: {counts['dominated']} dominated, "

@@ -30,7 +30,7 @@ from tailproof.refimpl.laws import Finite, Gaussian, Laplace
 from tailproof.refimpl.losses import Quadratic
 from tailproof.verification import divergences
 from tailproof.verification.amplification import TRIALS
-from tailproof.verification.report import table
+from tailproof.verification.shown import Table
 
 PAPERS = ("P0", "P1", "P2", "P3")
 COUNTEREXAMPLES = Path(__file__).parent / "counterexamples"
@@ -395,8 +395,8 @@ def _shown(value: float | str | None) -> str:
     return value if isinstance(value, str) else "–" if value is None else f"{value:.4g}"
 
 
-def overview(claims: list[dict[str, Any]]) -> str:
-    return table([cells(claim) for claim in claims], HEADER)
+def overview(claims: list[dict[str, Any]]) -> Table:
+    return Table([cells(claim) for claim in claims], HEADER)
 
 
 def summary(claims: list[dict[str, Any]]) -> str:

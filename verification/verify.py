@@ -17,6 +17,7 @@ from tailproof.bounds.explicit import EXPLICIT
 from tailproof.bounds.theorems import theorems
 from tailproof.refimpl.catalogue import Algorithm, algorithm
 from tailproof.verification import (
+    files,
     libraries,
     mutants,
     page,
@@ -30,8 +31,9 @@ from tailproof.verification import (
 )
 from tailproof.verification.check import FULL, QUICK, Effort, implemented, judge_mutant, part_findings, parts_of
 from tailproof.verification.page import replay
-from tailproof.verification.report import number, plain, table
+from tailproof.verification.report import number, plain
 from tailproof.verification.sandwich_pairs import PAIRS
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Done, Task, Workers, one_thread, run_tasks, versions
 
 Json: TypeAlias = dict[str, Any]
@@ -191,7 +193,7 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
         "seed": seed,
         "only": only,
         "versions": versions(),
-        "papers": [asdict(paper) | {"citation": paper.line} for paper in citations()],
+        "papers": [paper.to_json() for paper in citations()],
         "algorithms": [algorithm_json(entry) for entry in implemented(only)],
         "findings": findings,
         "mutants": judged,
@@ -289,18 +291,24 @@ def _summary(report: Json) -> str:
     return "; ".join(parts)
 
 
-def overview(report: Json) -> str:
-    """The readable table: one line per algorithm and check, then mutants, then what failed."""
-    rows = []
+def overview(report: Json) -> Shown:
+    """All that was found: a line per algorithm and check, then broken copies, published claims and the other parts."""
     worst: dict[tuple[str, str], Json] = {}
     for f in report["findings"]:
         key = (f["algorithm"], f["check"])
         if key not in worst or _ratio(f) > _ratio(worst[key]):
             worst[key] = f
-    for f in worst.values():
-        status = f["status"] + (" (expected)" if f["expected"] else "")
-        rows.append([f["algorithm"], f["check"], status, _shown(f["measured"]), _shown(f["bound"]), f["detail"][:70]])
-    lines = [table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
+    rows = [
+        [
+            *(f[key] for key in ("algorithm", "check")),
+            f["status"] + (" (expected)" if f["expected"] else ""),
+            _shown(f["measured"]),
+            _shown(f["bound"]),
+            f["detail"],
+        ]
+        for f in worst.values()
+    ]
+    parts: list[Shown] = [Table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
     by_algorithm: dict[str, list[Json]] = {}
     for m in report["mutants"]:
         by_algorithm.setdefault(m["algorithm"], []).append(m)
@@ -312,15 +320,13 @@ def overview(report: Json) -> str:
         ]
         for name, group in by_algorithm.items()
     ]
-    lines += [table(mutant_rows, ["algorithm", "mutants killed", "by"]), ""]
+    parts += [Table(mutant_rows, ["algorithm", "broken copies caught", "by"]), ""]
     if report["published_claims"]:
-        lines += [published_claims.overview(report["published_claims"]), ""]
-    lines += [_parts(report), ""]
-    lines += [f"FAILED  {line}" for line in report["failures"]]
-    return "\n".join([*lines, report["summary"]])
+        parts += [published_claims.overview(report["published_claims"]), ""]
+    return [*parts, _parts(report)]
 
 
-def _parts(report: Json) -> str:
+def _parts(report: Json) -> Table:
     """What was run, and how it came out, a line for each part."""
 
     def counted(words: Iterable[Any]) -> str:
@@ -349,7 +355,7 @@ def _parts(report: Json) -> str:
         ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
         ("settings of other libraries (audited earlier)", others, counted(row["verdict"] for row in others)),
     ]
-    return table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
+    return Table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
 
 
 def _ratio(finding: Json) -> float:
@@ -364,13 +370,13 @@ def _shown(value: Any) -> str:
 
 
 def write(report: Json, seconds: dict[str, float], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.json").write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    run = provenance.facts()
-    (folder / "run.json").write_text(json.dumps(run, indent=1, sort_keys=True) + "\n")
-    (folder / "report.html").write_text(page.page(report, run), encoding="utf-8")
-    (folder / "timings.json").write_text(json.dumps(seconds, indent=1, sort_keys=True) + "\n")
+    """Each file is replaced as a whole; report.json, which all else can be made from, comes first."""
     witnesses = folder / "witnesses"
-    witnesses.mkdir(exist_ok=True)
+    files.make_folder("report", witnesses)
+    files.write("report", folder / "report.json", json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
+    run = provenance.facts()
+    files.write("report", folder / "run.json", json.dumps(run, indent=1, sort_keys=True) + "\n")
+    files.write("report", folder / "report.html", page.page(report, run))
+    files.write("report", folder / "timings.json", json.dumps(seconds, indent=1, sort_keys=True) + "\n")
     for name, witness in replay.witness_files(report).items():
-        (witnesses / name).write_text(json.dumps(witness, allow_nan=False) + "\n")
+        files.write("report", witnesses / name, json.dumps(witness, allow_nan=False) + "\n")

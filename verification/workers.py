@@ -23,7 +23,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -36,6 +36,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 
 Json: TypeAlias = dict[str, Any]
 
@@ -106,7 +107,7 @@ def started(workers: Workers, about: Mapping[str, Any]) -> Iterator[Run]:
         try:
             yield run
         except _Lost as lost:
-            raise InputError(f"{lost}{kept.where()}") from None
+            raise files.Failed(f"{lost}{kept.where()}") from None
         except KeyboardInterrupt as stopped:
             raise KeyboardInterrupt(f"interrupted{kept.where()}") from stopped
 
@@ -354,46 +355,57 @@ def _fetched(future: Any, name: str, address: str) -> tuple[str, float] | None:
 @dataclass(frozen=True)
 class _Kept:
     path: Path | None
-    file: IO[str] | None
+    file: IO[bytes] | None
     done: dict[str, Done]
 
     def add(self, name: str, done: Done) -> None:
         self.done[name] = done
-        if self.file is not None:
-            line = json.dumps({"task": name, "seconds": done.seconds, "result": done.result}, allow_nan=False)
-            self.file.write(line + "\n")
-            self.file.flush()
+        if self.file is not None and self.path is not None:
+            line = {"task": name, "seconds": done.seconds, "result": done.result}
+            try:
+                _append(self.file, line)
+            except OSError as error:
+                failed = files.failure("checkpoint", self.path, error)
+                raise type(failed)(f"{failed}; --resume continues from the tasks saved there") from None
 
     def where(self) -> str:
         if self.path is None:
             return ""
-        return f"; {len(self.done)} finished tasks are kept in {self.path}, --resume goes on from there"
+        return f"; {len(self.done)} finished tasks are saved in {self.path}; --resume continues from there"
+
+
+def _append(file: IO[bytes], line: Json) -> None:
+    """Without a buffer: when the disk is full, nothing is left over that closing the file would try to write again."""
+    left = memoryview(json.dumps(line, allow_nan=False).encode() + b"\n")
+    while left:
+        left = left[file.write(left) :]
 
 
 @contextmanager
 def _checkpoint(workers: Workers, header: Json) -> Iterator[_Kept]:
+    """To resume where there is no checkpoint is to start from the beginning."""
     path = workers.checkpoint
     if path is None:
         if workers.resume:
             raise InputError("resume: needs a checkpoint; give --checkpoint FILE")
         yield _Kept(None, None, {})
         return
-    header = json.loads(json.dumps(header))  # as it will be read
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if workers.resume and not path.exists():
-            raise InputError(f"checkpoint = {str(path)!r}: there is none to resume from")
-        if path.exists() and not workers.resume:
-            _set_aside(path)
-        with path.open("a", encoding="utf-8") as file:
+    with ExitStack() as stack:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            resume = workers.resume and path.exists() and path.stat().st_size > 0
+            if path.exists() and path.stat().st_size > 0 and not resume:
+                _set_aside(path)
+            file = stack.enter_context(path.open("ab", buffering=0))
             _lock(file, path)
-            done = _read(path, header) if workers.resume else {}
-            if not workers.resume:
-                file.write(json.dumps(header) + "\n")
-                file.flush()
-            yield _Kept(path, file, done)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"checkpoint = {str(path)!r}: cannot be used ({error})") from None
+            done = _read(path, json.loads(json.dumps(header))) if resume else {}  # as it will be read
+            if not resume:
+                _append(file, header)
+        except OSError as error:
+            raise files.failure("checkpoint", path, error) from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"checkpoint = {str(path)!r}: cannot be used ({error})") from None
+        yield _Kept(path, file, done)
 
 
 def _set_aside(path: Path) -> None:
@@ -446,7 +458,7 @@ def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _lock(file: IO[str], path: Path) -> None:
+def _lock(file: IO[Any], path: Path) -> None:
     """Two runs at once would mix their lines."""
     try:
         import fcntl

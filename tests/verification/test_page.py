@@ -560,7 +560,7 @@ def test_report_command_makes_the_page_again(tmp_path: Path, capsys: Capture) ->
     assert (tmp_path / "report.html").read_text() == page(small_report())
     assert "page:" in capsys.readouterr().out
     assert main(["report", str(tmp_path / "none")]) == 2
-    assert "has no readable report.json" in capsys.readouterr().err
+    assert "there is no report.json here" in capsys.readouterr().err
     (tmp_path / "report.json").write_text("[]")
     assert main(["report", str(tmp_path)]) == 2
     assert "damaged or of another version" in capsys.readouterr().err

@@ -23,6 +23,7 @@ from tailproof.refimpl.validation import InputError
 from tailproof.verification import workers
 from tailproof.verification.check import FULL, QUICK
 from tailproof.verification.cli import main
+from tailproof.verification.files import Failed
 from tailproof.verification.verify import work
 from tailproof.verification.workers import Task, Workers, identity, run_tasks, started
 
@@ -97,9 +98,7 @@ def test_a_task_that_always_kills_its_worker(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(workers, "DEATHS", 0)
     kept = tmp_path / "kept"
     tasks = [*squares(3), Task("dies", dying(tmp_path / "always", 99), (7,), cost=0.0)]
-    with pytest.raises(
-        InputError, match=r"^jobs = 2: workers died 1 times in a row.*; \d finished tasks are kept in .*kept"
-    ):
+    with pytest.raises(Failed, match=r"^jobs = 2: workers died 1 times in a row.*; \d finished tasks are saved in .*kept"):
         run_tasks(tasks, Workers(2, checkpoint=kept), ABOUT)
     assert set(names_in(kept)) <= {"square 0", "square 1", "square 2"}
 
@@ -118,7 +117,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     def tasks(last: Callable[..., Any]) -> list[Task]:
         return [Task(f"note {i}", noted, (i,), cost=2.0) for i in range(3)] + [Task("last", last)]
 
-    with pytest.raises(KeyboardInterrupt, match=r"interrupted; 3 finished tasks are kept in .*kept, --resume goes on"):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted; 3 finished tasks are saved in .*kept; --resume continues"):
         run_tasks(tasks(failing(KeyboardInterrupt())), Workers(checkpoint=kept), ABOUT)
     with kept.open("a") as file:
         file.write('{"task": "last", "sec')  # killed while it wrote
@@ -152,7 +151,7 @@ def header(**changes: Any) -> str:
 
 
 @pytest.mark.parametrize("resume", [True, False])
-@pytest.mark.parametrize("content", ["", "my notes\n", "[1, 2]\n", '{"some": "json"}\n'])
+@pytest.mark.parametrize("content", ["my notes\n", "[1, 2]\n", '{"some": "json"}\n'])
 def test_a_file_of_somebody_else_is_not_touched(tmp_path: Path, resume: bool, content: str) -> None:
     (tmp_path / "kept").write_text(content)
     with pytest.raises(InputError, match="is not a checkpoint written by tailproof"):
@@ -187,12 +186,21 @@ def test_other_tasks_are_another_run(tmp_path: Path) -> None:
         run_tasks(squares(3), Workers(checkpoint=tmp_path / "kept", resume=True), ABOUT)
 
 
+@pytest.mark.parametrize("empty", [False, True])
+def test_to_resume_from_nothing_is_to_start(tmp_path: Path, empty: bool) -> None:
+    """An empty file is what is left of a run that was killed before its first line."""
+    kept = tmp_path / "kept"
+    if empty:
+        kept.touch()
+    done = run_tasks(squares(), Workers(checkpoint=kept, resume=True), ABOUT)
+    assert [one.result for one in done] == [one.result for one in run_tasks(squares(), Workers(), ABOUT)]
+    assert run_tasks(squares(), Workers(checkpoint=kept, resume=True), ABOUT) == done
+
+
 def test_checkpoints_that_cannot_be_used(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is none to resume from"):
-        run_tasks(squares(), Workers(checkpoint=tmp_path / "none", resume=True), ABOUT)
     with pytest.raises(InputError, match="resume: needs a checkpoint"):
         run_tasks(squares(), Workers(resume=True), ABOUT)
-    with pytest.raises(InputError, match="cannot be used"):
+    with pytest.raises(InputError, match="could not be written"):
         run_tasks(squares(), Workers(checkpoint=tmp_path), ABOUT)
     kept = tmp_path / "kept"
     kept.write_bytes(header().encode() + b"\n\xff\xfe\n")
@@ -262,8 +270,8 @@ def test_a_cluster_whose_workers_die_gives_the_same_report(cluster: Cluster, tmp
     assert [done.result for done in run_tasks([*squares(3), once], Workers(cluster=address), ABOUT)] == [0, 1, 4, 7]
 
     slow = [Task("slow", time.sleep, (60,), cost=0.0)]
-    gone = r"^cluster = 'tcp://.*went away.*; 3 finished tasks are kept in .*kept, --resume"
-    with after(tmp_path / "kept", 4, cluster.process.kill), pytest.raises(InputError, match=gone):
+    gone = r"^cluster = 'tcp://.*went away.*; 3 finished tasks are saved in .*kept; --resume"
+    with after(tmp_path / "kept", 4, cluster.process.kill), pytest.raises(Failed, match=gone):
         run_tasks([*squares(3), *slow], Workers(cluster=address, checkpoint=tmp_path / "kept"), ABOUT)
     assert set(names_in(tmp_path / "kept")) == {"square 0", "square 1", "square 2"}
 

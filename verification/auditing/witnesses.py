@@ -17,10 +17,12 @@ import numpy as np
 
 from tailproof.refimpl.claims import claim_from_json, claim_to_json
 from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 from tailproof.verification.auditing import limits
-from tailproof.verification.auditing.audit import AuditResult, audit
+from tailproof.verification.auditing.audit import audit
 from tailproof.verification.auditing.places import load
 from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.result import AuditResult
 from tailproof.verification.auditing.runner import Runner
 from tailproof.verification.report import plain
 
@@ -78,18 +80,19 @@ def _read(written: dict[str, Any]) -> Any:
 
 
 def write_witness(witness: dict[str, Any], path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(witness, allow_nan=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"witness = {str(path)!r}: could not be written ({error})") from None
+    files.make_folder("witness", path.parent)
+    files.write("witness", path, json.dumps(witness, allow_nan=False) + "\n")
 
 
 def read_witness(path: Path) -> dict[str, Any]:
     try:
         witness = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"witness = {str(path)!r}: not a readable JSON file ({error})") from None
+    except FileNotFoundError:
+        raise InputError(f"witness = {str(path)!r}: there is no such file") from None
+    except OSError as error:
+        raise InputError(f"witness = {str(path)!r}: could not be read ({error.strerror})") from None
+    except ValueError as error:
+        raise InputError(f"witness = {str(path)!r}: is not a JSON file ({error})") from None
     if not isinstance(witness, dict) or witness.get("tailproof") != "witness":
         raise InputError(f"witness = {str(path)!r}: is not a witness written by tailproof")
     return witness

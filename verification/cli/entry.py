@@ -7,11 +7,13 @@ Only the chosen command's module is imported: it has `EXAMPLE`, the end of its h
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from importlib import import_module
 from typing import Any
 
+from tailproof.refimpl.nearest import nearest
 from tailproof.verification.cli import common
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -42,8 +44,21 @@ GROUPS: dict[str, dict[str, str]] = {
         "verify": "Check all algorithms and papers, and write an HTML report.",
         "report": "Rebuild report.html from report.json without re-running anything.",
         "vectors": "Check a program in any language against test vectors.",
+        "explain": "Explain a check, a class of bug or a verdict, with an example and the fix.",
     },
 }
+# What people type who know other tools, and the command that does it.
+MEANT = {
+    "check": "verify",
+    "test": "audit",
+    "show": "theorem",
+    "theorems": "theorem",
+    "run": "solve",
+    "fit": "solve",
+    "convert": "calibrate",
+    "compose": "calibrate",
+}
+HELP = "see `tailproof --help`"
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 
@@ -58,15 +73,17 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _form(name: str) -> dict[str, Any]:
-    return {"description": COMMANDS[name], "formatter_class": argparse.RawDescriptionHelpFormatter}
+    return {"description": COMMANDS[name], "formatter_class": common.Help}
 
 
-def _fill(sub: argparse.ArgumentParser, name: str) -> None:
+def _fill(sub: argparse.ArgumentParser, name: str) -> Any:
+    """Adds the command's options; returns its module."""
     module = import_module(f"tailproof.verification.cli.{name}")
     sub.epilog = f"example: {module.EXAMPLE}"
     module.add(sub)
     sub.set_defaults(command=name)
-    common.quiet_options(sub)
+    common.finish(sub)
+    return module
 
 
 def overview() -> str:
@@ -96,41 +113,77 @@ def version() -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
+    """Runs a command.  However it ends, what is said of it is one line."""
     words = sys.argv[1:] if argv is None else argv
+    name = words[0] if words and words[0] in COMMANDS else ""
+    try:
+        return _run(name, words[1:]) if name else _without_command(words)
+    except KeyboardInterrupt as stopped:
+        return _ended(name, str(stopped) or "interrupted", 130)
+    except Exception as error:
+        return _failed(name, error)
+
+
+def _without_command(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         if words[1:] and words[1] in COMMANDS:
-            return main([words[1], "--help"])
-        print(overview())
+            return _run(words[1], ["--help"])
+        common.say(overview())
         return 0
-    if words[0] in ("-V", "--version"):
-        print(version())
+    if words[0] in ("-V", "--version", "version"):
+        common.out(version())
         return 0
-    if words[0] not in COMMANDS:
-        print(f"tailproof: {_unknown(words[0])}", file=sys.stderr)
-        return 2
-    return _run(words[0], words[1:])
-
-
-def _unknown(word: str) -> str:
+    word = words[0]
     if word.startswith("-"):
-        return f"unknown option {word!r}; put options after a command; see `tailproof --help`"
-    return f"unknown command {word!r}{common.did_you_mean(word, COMMANDS)}; see `tailproof --help`"
+        after = next((name for name in words if name in COMMANDS), "COMMAND")
+        return _ended("", f"unknown option {word!r} (options follow the command: tailproof {after} {word}); {HELP}", 2)
+    named = [name for name in COMMANDS if name == word.lower()] or nearest(word, [*COMMANDS, *MEANT])
+    meant = next((MEANT.get(name, name) for name in named), None)
+    return _ended("", f"unknown command {word!r}{f' (did you mean {meant!r}?)' if meant else ''}; {HELP}", 2)
 
 
 def _run(name: str, words: list[str]) -> int:
-    from tailproof.refimpl.validation import InputError
-
     sub = common.Parser(prog=f"tailproof {name}", **_form(name))
+    module = _fill(sub, name)
     try:
-        _fill(sub, name)
         arguments = sub.parse_args(words)
-        code: int = import_module(f"tailproof.verification.cli.{name}").run(arguments)
-    except InputError as error:
-        print(f"tailproof {name}: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt as stopped:
-        print(f"tailproof {name}: {stopped or 'interrupted'}", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
+    except SystemExit as stop:
+        if stop.code == 2:  # its line is printed
+            return 2
+        raise
+    code: int = module.run(arguments)
+    sys.stdout.flush()
+    return code
+
+
+def _failed(name: str, error: Exception) -> int:
+    """2 for wrong input, 4 for what nobody asked for; TAILPROOF_TRACEBACK shows where it happened."""
+    from tailproof.refimpl.validation import InputError
+    from tailproof.verification.files import Failed
+
+    if isinstance(error, InputError):
+        return _ended(name, str(error), 2)
+    if isinstance(error, BrokenPipeError):
+        common.stop_printing()
         return 0
+    if os.environ.get("TAILPROOF_TRACEBACK"):
+        import traceback
+
+        traceback.print_exc()
+    if isinstance(error, Failed):
+        return _ended(name, str(error), 4)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        common.stop_printing()  # what is left of it cannot be printed either
+        return _ended(name, f"could not write{_place(error)} ({error.strerror})", 4)
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return _ended(name, f"failed: {said} (TAILPROOF_TRACEBACK=1 shows the traceback; please report it)", 4)
+
+
+def _place(error: OSError) -> str:
+    return f" {error.filename!r}" if error.filename else ": is standard output a full disk?"
+
+
+def _ended(name: str, text: str, code: int) -> int:
+    line = " ".join(text.split("\n"))
+    print(f"tailproof{' ' if name else ''}{name}: {line}", file=sys.stderr)
     return code

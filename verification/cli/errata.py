@@ -16,12 +16,12 @@ def add(sub: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    entries = [
-        {key: plain(getattr(e, key)) for key in ("id", "paper", "place", "kind", "printed", "found", "evidence")}
-        for e in errata()
-    ]
+    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "reconstructed")
+    entries = [{key: plain(getattr(e, key)) for key in keys} for e in errata()]
     text = "\n\n".join(
-        f"{e['id']}  [{e['kind']}]  {e['place']}\n  printed: {e['printed']}\n  found:   {e['found']}" for e in entries
+        f"{e['id']}  [{e['kind']}{', reconstructed' if e['reconstructed'] else ''}]  {e['place']}\n"
+        f"  as published:  {e['printed']}\n  found:         {e['found']}"
+        for e in entries
     )
     common.emit(arguments, {"errata": entries}, text)
     return 0

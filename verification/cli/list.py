@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from tailproof.bounds.citations import citations
 from tailproof.refimpl.catalogue import ALGORITHMS
 from tailproof.verification.cli import common
 from tailproof.verification.mutants import mutants_of
-from tailproof.verification.report import table
+from tailproof.verification.shown import Shown, Table
 
 EXAMPLE = "tailproof list --json -"
 
@@ -30,5 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         for a in ALGORITHMS
     ]
     rows = [[str(e[key]) for key in ("id", "name", "place", "claim", "status")] for e in entries]
-    common.emit(arguments, {"algorithms": entries}, table(rows, ["id", "name", "place", "published claim", "status"]))
+    papers = [f"{paper.id}  {paper.line}  {paper.completeness}" for paper in citations()]
+    text: Shown = [Table(rows, ["id", "name", "place", "published claim", "status"]), "", *papers]
+    common.emit(arguments, {"algorithms": entries, "papers": [paper.to_json() for paper in citations()]}, text)
     return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tailproof.refimpl.validation import InputError
-from tailproof.verification import report_compare
+from tailproof.verification import files, report_compare
 from tailproof.verification.cli import common
 from tailproof.verification.page import page
 
@@ -38,16 +38,17 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         text = page(report, _run_facts(folder))
-    except (OSError, json.JSONDecodeError) as error:
-        raise InputError(f"folder = {arguments.folder!r}: has no readable report.json ({error})") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(
+            f"folder = {arguments.folder!r}: there is no report.json here; run `tailproof verify` first"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"folder = {arguments.folder!r}: its report.json is not readable ({error})") from None
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise InputError(
             f"folder = {arguments.folder!r}: its report.json is damaged or of another version ({error})"
         ) from None
-    try:
-        (folder / "report.html").write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"folder = {arguments.folder!r}: report.html could not be written ({error})") from None
+    files.write("folder", folder / "report.html", text)
     common.emit(
         arguments, {"page": str(folder / "report.html"), "failures": report["failures"]}, f"page: {folder / 'report.html'}"
     )

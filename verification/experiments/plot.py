@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 from tailproof.verification.experiments.methods import HINDSIGHT
 
 AXES = {"n": "records n", "epsilon": "privacy budget ε", "d": "dimension d"}
@@ -44,8 +46,11 @@ def draw(results: list[dict[str, Any]], path: str, *, title: str, metric: str) -
         curves = {name: curve for axes in grid.flat for curve, name in zip(*axes.get_legend_handles_labels(), strict=True)}
         figure.legend(curves.values(), curves.keys(), loc="outside lower center", ncols=5, fontsize=7)
         figure.suptitle(title)
-        figure.savefig(path, dpi=130, metadata={"Date": None} if path.endswith(".svg") else None)
+        drawn = io.BytesIO()
+        form = Path(path).suffix.lstrip(".") or "png"
+        figure.savefig(drawn, format=form, dpi=130, metadata={"Date": None} if form == "svg" else None)
         plt.close(figure)
+    files.write("plot", path, drawn.getvalue())
 
 
 def _curve(axes: Any, rows: list[dict[str, Any]], name: str, colour: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
-from tailproof.refimpl.validation import InputError
+from tailproof.verification import files
 from tailproof.verification.vectors import histories, transcripts
 from tailproof.verification.vectors.bugs import BUG_CLASSES
 from tailproof.verification.vectors.cases import CASES
@@ -145,14 +145,9 @@ def _line(value: Any) -> str:
 def write(folder: Path) -> list[str]:
     """All files, by name; what else is in the folder stays."""
     written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, document in documents():
-            (folder / name).write_text(text_of(document), encoding="utf-8")
-            (folder / document["schema"]).write_text(
-                json.dumps(schema_of(document["kind"]), indent=1) + "\n", encoding="utf-8"
-            )
-            written += [name, document["schema"]]
-    except OSError as error:
-        raise InputError(f"folder = {str(folder)!r}: vectors could not be written ({error})") from None
+    files.make_folder("folder", folder)
+    for name, document in documents():
+        files.write("folder", folder / name, text_of(document))
+        files.write("folder", folder / document["schema"], json.dumps(schema_of(document["kind"]), indent=1) + "\n")
+        written += [name, document["schema"]]
     return sorted(set(written))
