@@ -269,8 +269,10 @@ def _formula(statement: Statement, statements: list[dict[str, Any]]) -> dict[str
 
 
 def _case(printed: dict[str, Any]) -> str:
+    """The case that attains the ratio."""
     shown = {
-        name: f"{value:.6g}" if isinstance(value, float) else value for name, value in (printed["witness"] or {}).items()
+        name: f"{value:.6g}" if isinstance(value, float) else value
+        for name, value in (printed.get("worst") or printed["witness"] or {}).items()
     }
     return ", ".join([printed["id"], *(f"{name} = {value}" for name, value in shown.items())])
 

@@ -22,6 +22,7 @@ from tailproof.verification import (
     mutants,
     page,
     paper_check,
+    provenance,
     published_claims,
     sandwich,
     second_stage,
@@ -38,6 +39,7 @@ from tailproof.verification.workers import Done, Task, Workers, one_thread, run_
 Json: TypeAlias = dict[str, Any]
 
 SANDWICH_RUNS = 200
+READINGS = {"printed": "as published", "corrected": "corrected"}
 KINDS = ("algorithm", "mutant", "paper", "statement", "sweep", "sandwich", "study", "errata")
 
 
@@ -130,7 +132,7 @@ def algorithm_json(entry: Algorithm) -> dict[str, str]:
 
 
 def erratum_json(entry: Any) -> Json:
-    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "reconstructed")
+    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "reconstructed", "title", "story")
     return {key: plain(getattr(entry, key)) for key in keys}
 
 
@@ -230,8 +232,9 @@ def statement_json(result: statements.StatementCheck) -> Json:
         "expected": not result.holds and result.reading == "printed" and result.id in statements.KNOWN_FALSE,
         "measured": plain(result.worst_ratio),
         "cases": result.cases,
-        "detail": f"{result.reading}: {result.detail}",
+        "detail": f"{READINGS[result.reading]}: {result.detail}",
         "witness": plain(result.witness),
+        "worst": plain(result.worst),
         "theorems": [t.id for t in stated],
         "reconstructed": any(t.reconstructed for t in stated),
     }
@@ -333,7 +336,7 @@ def _parts(report: Json) -> Table:
     outputs = [f for f in report["findings"] if f["check"] == "final iterate"]
     exponents, explicit = ([r[key] for r in sweeps if r.get(key)] for key in ("exponent", "explicit"))
     decided = ["hold" if c["holds"] else "do not" for c in report["comparisons"]]
-    others = report["libraries"]["results"] if report["libraries"] else []
+    _, others = libraries.split(report["libraries"]["results"] if report["libraries"] else [])
     chosen = ["best" if c["attained"] else "not best" for c in report["choices"]]
     rows = [
         ("checks of algorithms", report["findings"], counted(f["status"] for f in report["findings"])),
@@ -350,7 +353,7 @@ def _parts(report: Json) -> Table:
         ("bounds with constants in sweeps", explicit, counted(explicit)),
         ("between lower and upper bounds", report["sandwich"], counted(r["verdict"] for r in report["sandwich"])),
         ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
-        ("settings of other libraries (cached audits)", others, counted(row["verdict"] for row in others)),
+        ("settings of other libraries (audited earlier)", others, counted(row["verdict"] for row in others)),
     ]
     return Table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
 
@@ -371,7 +374,9 @@ def write(report: Json, seconds: dict[str, float], folder: Path) -> None:
     witnesses = folder / "witnesses"
     files.make_folder("report", witnesses)
     files.write("report", folder / "report.json", json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    files.write("report", folder / "report.html", page.page(report))
+    run = provenance.facts()
+    files.write("report", folder / "run.json", json.dumps(run, indent=1, sort_keys=True) + "\n")
+    files.write("report", folder / "report.html", page.page(report, run))
     files.write("report", folder / "timings.json", json.dumps(seconds, indent=1, sort_keys=True) + "\n")
     for name, witness in replay.witness_files(report).items():
         files.write("report", witnesses / name, json.dumps(witness, allow_nan=False) + "\n")

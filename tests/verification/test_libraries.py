@@ -36,12 +36,15 @@ def test_verify_shows_them_and_does_not_fail_for_them(monkeypatch: pytest.Monkey
     report, _ = verify.build_report(only=None, seed=0, effort=QUICK, preset="quick")
     rows = report["libraries"]["results"]
     assert report["libraries"] == libraries.kept()
-    violated = sum(row["verdict"] == "violated" for row in rows)
-    assert f"audited before: {len(rows)}, of which {violated} violated" in report["summary"]
+    own, others = libraries.split(rows)
+    assert (len(own), len(others)) == (5, len(rows) - 5)
+    assert {row["library"] for row in own} == {"tailproof"}
+    violated = sum(row["verdict"] == "violated" for row in others)
+    assert f"other libraries, audited earlier: {len(others)}, of which {violated} violated" in report["summary"]
     line = next(
         line for line in render(verify.overview(report)).splitlines() if line.startswith("settings of other libraries")
     )
-    assert str(len(rows)) in line
+    assert str(len(others)) in line
     assert f"{violated} violated" in line
     monkeypatch.setattr(libraries, "kept", lambda: {"versions": {}, "results": []})
     other, _ = verify.build_report(only=None, seed=0, effort=QUICK, preset="quick")

@@ -44,6 +44,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "verify": "Check all algorithms and papers, and write an HTML report.",
         "report": "Rebuild report.html from report.json without re-running anything.",
         "vectors": "Check a program in any language against test vectors.",
+        "explain": "Explain a check, a class of bug or a verdict, with an example and the fix.",
     },
 }
 # What people type who know other tools, and the command that does it.
