@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -12,11 +13,17 @@ from tailproof.refimpl.validation import InputError
 
 
 def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]:
-    """MODULE:FUNCTION, from the folder, the working folder or from what is installed; our own packages come first."""
-    module_name, _, function_name = place.partition(":")
+    """MODULE:FUNCTION or FILE.py:FUNCTION, from the folder, the working folder or what is installed; our own packages come first."""
+    module_name, _, function_name = place.rpartition(":")
     if not module_name or not function_name:
-        raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION, such as mymodule:noisy_mean")
-    for here in (str(Path(folder or ".").resolve()), str(Path.cwd())):
+        raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION or FILE.py:FUNCTION, such as mymodule:noisy_mean")
+    home = Path(folder or ".")
+    if module_name.endswith(".py"):
+        file = home / module_name
+        if not file.is_file():
+            raise InputError(f"{name} = {place!r}: there is no file {module_name}")
+        home, module_name = file.parent, file.stem
+    for here in (str(home.resolve()), str(Path.cwd())):
         if here not in sys.path:
             sys.path.append(here)
     try:
@@ -31,7 +38,10 @@ def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]
     for part in function_name.split("."):
         function = getattr(function, part, None)
     if not callable(function):
-        raise InputError(f"{name} = {place!r}: {module_name} has no function {function_name}")
+        known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        close = difflib.get_close_matches(function_name, known, n=1)
+        meant = f" (did you mean {module_name}:{close[0]}?)" if close else ""
+        raise InputError(f"{name} = {place!r}: {module_name} has no function {function_name}{meant}")
     loaded: Callable[..., Any] = function
     return loaded
 
