@@ -1,6 +1,6 @@
 """The pictures of the site: python docs/pictures.py [FOLDER].
 
-Each is computed: exact densities, the planner's figures, cached measurements.  Grey text and a clear ground suit light and dark pages.
+Each is computed: exact densities, the planner's figures, cached measurements.  Grey text suits light and dark pages.
 """
 
 from __future__ import annotations
