@@ -18,9 +18,10 @@ from typing import Any
 from tailproof.refimpl.claims import Claim
 from tailproof.refimpl.validation import InputError, probability
 from tailproof.verification import sessions
-from tailproof.verification.auditing.audit import AuditResult, audit, checked_claim
+from tailproof.verification.auditing.audit import audit, checked_claim
 from tailproof.verification.auditing.command import spaces_of
 from tailproof.verification.auditing.places import place_of
+from tailproof.verification.auditing.result import AuditResult
 from tailproof.verification.auditing.runner import Runner
 from tailproof.verification.auditing.runs import Pair
 from tailproof.verification.auditing.search import Spaces

@@ -32,9 +32,11 @@ from scipy.stats import binom
 
 from tailproof.refimpl.channel import Mechanism, run
 from tailproof.refimpl.claims import Claim
+from tailproof.refimpl.nearest import did_you_mean
 from tailproof.refimpl.validation import FloatArray, InputError, whole
 from tailproof.verification import files
-from tailproof.verification.report import number, plain, table
+from tailproof.verification.report import number, plain
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Task, Workers, run_tasks, workers_of
 
 Json: TypeAlias = dict[str, Any]
@@ -307,17 +309,17 @@ def cells(row: Json) -> list[str]:
     ]
 
 
-def overview(rows: list[Json]) -> str:
+def overview(rows: list[Json]) -> Shown:
     """The table, and what it says in all."""
     between = [r for r in rows if r["verdict"] == "consistent" and r["upper"] is not None]
     ratios = sorted(r["measured"] / r["lower"] for r in rows)
-    lines = [table([cells(row) for row in rows], HEADER), ""]
+    lines: list[Shown] = [Table([cells(row) for row in rows], HEADER), ""]
     lines.append(
         f"{len(rows)} pairs, {len(between)} of them between a lower and an upper bound; measured / lower bound from "
         f"{ratios[0]:.3g} to {ratios[-1]:.3g}, median {ratios[len(ratios) // 2]:.3g}; "
         f"probability of a false alarm in all at most {FALSE_ALARM:g}"
     )
-    return "\n".join(lines + [f"VIOLATED  {line}" for line in failures(rows)])
+    return [*lines, *(f"VIOLATED  {line}" for line in failures(rows))]
 
 
 def plot(rows: list[Json], form: str = "svg") -> bytes:
@@ -353,7 +355,7 @@ def plot(rows: list[Json], form: str = "svg") -> bytes:
 # ------------------------------------------------------------------------------------------------------------------ the command
 
 
-def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, str]:
+def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, Shown]:
     """(exit code, JSON value, text)."""
     from tailproof.verification.sandwich_pairs import PAIRS
 
@@ -373,8 +375,14 @@ def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, str]:
 def select(pairs: Iterable[Pair], only: list[str] | None) -> list[Pair]:
     """Those of an algorithm, or whose instance has this text."""
     known = list(pairs)
+
+    def meant(text: str, pair: Pair) -> bool:
+        return text.lower() == pair.algorithm.lower() or text.lower() in pair.instance.lower()
+
     for text in only or []:
-        if not any(text == pair.algorithm or text in pair.instance for pair in known):
-            algorithms = ", ".join(dict.fromkeys(pair.algorithm for pair in known))
-            raise InputError(f"only = {text!r}: must be an algorithm ({algorithms}) or part of an instance's name")
-    return [p for p in known if only is None or any(text == p.algorithm or text in p.instance for text in only)]
+        if not any(meant(text, pair) for pair in known):
+            algorithms = ", ".join(names := list(dict.fromkeys(pair.algorithm for pair in known)))
+            raise InputError(
+                f"only = {text!r}: must be an algorithm ({algorithms}) or part of an instance's name{did_you_mean(text, names)}"
+            )
+    return [p for p in known if only is None or any(meant(text, p) for text in only)]

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from tailproof.bounds.theorems import theorem
-from tailproof.refimpl.validation import InputError, positive
+from tailproof.refimpl.validation import InputError, known, positive
 from tailproof.verification import files
-from tailproof.verification.report import table
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.sweep_cases import CASES, UNMEASURED
 from tailproof.verification.sweeps import (
     Case,
@@ -31,7 +31,7 @@ from tailproof.verification.workers import Task, one_thread, workers_of
 WHOLE = ("n", "d", "s")
 
 
-def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, str]:
+def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, Shown]:
     """(exit code, JSON value, text); without an id, the list of what can be swept."""
     if arguments.id is None:
         return 0, {"cases": [_described(case) for case in CASES]}, _listed()
@@ -75,11 +75,11 @@ def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, str]:
 
 def chosen(identifier: str, *, problem: str | None = None, preset: str | None = None) -> Case:
     """The first case of an algorithm or statement, on a problem whose name has this text."""
+    names = {name for case in CASES for name in (case.algorithm, case.statement)}
+    identifier = known("id", identifier, sorted({*names, *UNMEASURED}), "`tailproof sweep` lists all that can be swept")
+    if identifier not in names:
+        raise InputError(f"id = {identifier!r}: {UNMEASURED[identifier]}")
     found = [case for case in CASES if identifier in (case.algorithm, case.statement)]
-    if not found:
-        reason = UNMEASURED.get(identifier)
-        known = sorted({name for case in CASES for name in (case.algorithm, case.statement)})
-        raise InputError(f"id = {identifier!r}: {reason or 'must be one of ' + ', '.join(known)}")
     for case in found:
         if (problem is None or problem in case.problem) and (preset is None or preset == case.preset):
             return case
@@ -124,7 +124,7 @@ def _described(case: Case) -> Json:
     return {**about, "over": list(case.grids), "values": dict(case.values), "reason": case.reason}
 
 
-def _listed() -> str:
+def _listed() -> Shown:
     rows = [
         [
             c.statement,
@@ -137,7 +137,7 @@ def _listed() -> str:
         for c in CASES
     ]
     rows += [[name, "–", "not run", "", "", reason] for name, reason in UNMEASURED.items()]
-    return table(rows, ["statement", "algorithm", "problem", "preset", "along", "defaults"])
+    return Table(rows, ["statement", "algorithm", "problem", "preset", "along", "defaults"])
 
 
 # --------------------------------------------------------------------------------------------------------------- the report

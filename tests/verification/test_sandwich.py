@@ -39,6 +39,7 @@ from tailproof.verification.sandwich import (
     statistic_of,
 )
 from tailproof.verification.sandwich_pairs import PAIRS
+from tailproof.verification.shown import render
 
 
 def _pair(name: str) -> Pair:
@@ -229,7 +230,7 @@ def _rows() -> list[dict[str, Any]]:
 def test_the_report_s_section() -> None:
     rows = _rows()
     assert cells(rows[0])[-3:] == ["9 (explicit)", "–", "consistent"]
-    assert "VIOLATED  B< on x: below" in overview(rows)
+    assert "VIOLATED  B< on x: below" in render(overview(rows))
     section = rates.between({"sandwich": rows})
     assert "B&lt;" in section
     assert section.count("<svg") == 3  # the scale, and a strip for every pair

@@ -15,13 +15,13 @@ from typing import Any
 from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring, parse_claim
 from tailproof.refimpl.validation import InputError, positive
 from tailproof.verification.auditing.admissible import Admissible
-from tailproof.verification.auditing.audit import RECORDS, SHAPES, AuditResult, audit
+from tailproof.verification.auditing.audit import RECORDS, SHAPES, audit
 from tailproof.verification.auditing.places import load
 from tailproof.verification.auditing.pooled import WORTH, PooledRunner
 from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.result import AuditResult
 from tailproof.verification.auditing.runner import SeededRunner, runner_of
 from tailproof.verification.auditing.runs import Pair
-from tailproof.verification.auditing.shown import shown_pair
 from tailproof.verification.auditing.witnesses import witness_of_audit, write_witness
 from tailproof.verification.datafile import read_table
 from tailproof.verification.vectors.reader import Malformed, strict_json
@@ -43,6 +43,7 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
         "space": space,
         "budget": arguments.budget,
         "confidence": arguments.confidence,
+        "exhaustive": arguments.exhaustive,
         "sequential": arguments.sequential,
         "seed": arguments.seed,
     }
@@ -59,7 +60,7 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
     with started(workers, _about(arguments)) as run, closing(PooledRunner(make, chosen, run, _worth(workers))) as runner:
         result = audit(runner, claim, pairs, **given)
     code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
-    lines = [str(result)] + (shown_pair(result.pair) if result.verdict == "violated" else []) + _witnessed(arguments, result)
+    lines = [str(result)] + _witnessed(arguments, result)
     return code, result.to_json(), "\n".join(lines)
 
 
@@ -108,7 +109,7 @@ def _worth(workers: Workers) -> float:
 
 def _about(arguments: argparse.Namespace) -> dict[str, Any]:
     """Which audit this is: options, and what stands in the files that it reads."""
-    ways = ("json", "jobs", "cluster", "checkpoint", "resume", "action")
+    ways = ("json", "color", "jobs", "cluster", "checkpoint", "resume", "action")
     options = {name: value for name, value in vars(arguments).items() if name not in ways}
     files = [arguments.data, arguments.neighbour]
     for name in ("mechanism", "pairs"):
@@ -137,7 +138,7 @@ def spaces_of(
 ) -> list[Admissible]:
     """Data of so many records; a few numbers of columns where none is stated."""
     return [
-        Admissible(RECORDS if records is None else records, number, *bounds, relation)
+        Admissible(RECORDS if records is None else records, number, *bounds, relation, fewer=records is None)
         for number in (SHAPES if columns is None else (columns,))
     ]
 
@@ -146,7 +147,7 @@ def _bounds(text: str | None) -> tuple[float, float]:
     if text is None:
         return -math.inf, math.inf
     try:
-        low, high = (float(word) for word in text.split(":"))
+        low, high = (float(word) for word in text.replace(",", ":").split(":"))
     except ValueError:
         raise InputError(f"bounds = {text!r}: must be LOW:HIGH, such as 0:1 or 0:inf") from None
     return low, high

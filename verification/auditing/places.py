@@ -12,8 +12,16 @@ from tailproof.refimpl.validation import InputError
 
 
 def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]:
-    """MODULE:FUNCTION, from the folder, the working folder or from what is installed; our own packages come first."""
-    module_name, _, function_name = place.partition(":")
+    """MODULE:FUNCTION, from the folder, the working folder or from what is installed; our own packages come first.
+
+    FILE.py:FUNCTION is the module of that file, in its folder.
+    """
+    module_name, _, function_name = place.rpartition(":")
+    file = Path(folder or ".", module_name) if module_name.endswith(".py") else None
+    if file is not None:
+        if not file.is_file():
+            raise InputError(f"{name} = {place!r}: there is no file {module_name}")
+        folder, module_name = str(file.parent), file.stem
     if not module_name or not function_name:
         raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION, such as mymodule:noisy_mean")
     for here in (str(Path(folder or ".").resolve()), str(Path.cwd())):
@@ -27,6 +35,9 @@ def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]
         raise InputError(f"{name} = {place!r}: the module could not be imported ({error})") from error
     except Exception as error:
         raise InputError(f"{name} = {place!r}: importing the module raised {type(error).__name__}: {error}") from error
+    other = getattr(module, "__file__", None)
+    if file is not None and (other is None or Path(other).resolve() != file.resolve()):
+        raise InputError(f"{name} = {place!r}: Python has another module {module_name} ({other}); rename the file")
     function: Any = module
     for part in function_name.split("."):
         function = getattr(function, part, None)

@@ -16,7 +16,7 @@ def shown_pair(pair: Pair | None) -> list[str]:
     if pair is None:
         return []
     sides = [_table(side) for side in pair]
-    lines = [f"{name}{shown(side)}" for name, side in zip(("data       ", "neighbour  "), pair, strict=True)]
+    lines = [f"{name}{shown(side)}" for name, side in zip(("A          ", "B          "), pair, strict=True)]
     first, second = sides
     if first is None or second is None or first.shape != second.shape:
         return lines

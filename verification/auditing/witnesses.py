@@ -19,9 +19,10 @@ from tailproof.refimpl.claims import claim_from_json, claim_to_json
 from tailproof.refimpl.validation import InputError
 from tailproof.verification import files
 from tailproof.verification.auditing import limits
-from tailproof.verification.auditing.audit import AuditResult, audit
+from tailproof.verification.auditing.audit import audit
 from tailproof.verification.auditing.places import load
 from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.result import AuditResult
 from tailproof.verification.auditing.runner import Runner
 from tailproof.verification.report import plain
 

@@ -39,26 +39,34 @@ def add(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--pairs", metavar="MODULE:FUNCTION", help="a function that returns (data, neighbour) pairs")
     sub.add_argument("--data", metavar="FILE", help="CSV, LIBSVM or .npy: passed as an array of records by columns")
     sub.add_argument("--neighbour", metavar="FILE", help="the neighbouring data set; without it, one is searched")
-    sub.add_argument("--records", type=int, metavar="N", help="of searched data (default 10)")
-    sub.add_argument("--columns", type=int, metavar="K", help="of searched data (default: 1, 2 and 8 are tried)")
+    sub.add_argument("--records", type=common.count, metavar="N", help="of searched data (default 10)")
+    sub.add_argument("--columns", type=common.count, metavar="K", help="of searched data (default: 1, 2 and 8 are tried)")
     sub.add_argument("--bounds", metavar="LOW:HIGH", help="of every number of searched data (default: none)")
     sub.add_argument("--add-remove", action="store_true", help="neighbours have one record more; else one is replaced")
     sub.add_argument(
         "--time-limit",
-        type=float,
+        type=common.number,
         default=60.0,
         metavar="SECONDS",
         help="for one run, or one batch if vectorised (default 60), in a process of its own; 0: in this process, no limit",
     )
     sub.add_argument("--witness", metavar="FILE", help="when the claim is violated, write what `tailproof replay` needs")
-    sub.add_argument("--budget", type=int, default=100_000, metavar="N", help="runs, both sides together (default 100000)")
-    sub.add_argument("--confidence", type=float, default=0.999, help="of the verdict and of the bound (default 0.999)")
+    sub.add_argument(
+        "--budget", type=common.count, default=100_000, metavar="N", help="runs, both sides together (default 100000)"
+    )
+    sub.add_argument(
+        "--confidence", type=common.number, default=0.999, help="of the verdict and of the bound (default 0.999)"
+    )
     sub.add_argument("--sequential", action="store_true", help="stop as soon as the claim is refuted")
     sub.add_argument(
         "--parameters", metavar="JSON", help="for --command: public parameters, an object sent with every request"
     )
     sub.add_argument(
-        "--batch", type=int, default=1000, metavar="N", help="for --command: runs asked for in one request (default 1000)"
+        "--batch",
+        type=common.count,
+        default=1000,
+        metavar="N",
+        help="for --command: runs asked for in one request (default 1000)",
     )
     common.spread(sub)
     sub.set_defaults(jobs=1)

@@ -21,7 +21,7 @@ def add(sub: argparse.ArgumentParser) -> None:
         "claims", nargs="*", metavar="CLAIM", help="pure(eps=1), approx(eps=1,delta=1e-5), zcdp(rho=.1), gdp(mu=1)"
     )
     for name in ("sensitivity", "epsilon", "delta", "rho"):
-        sub.add_argument(f"--{name}", type=float)
+        sub.add_argument(f"--{name}", type=common.number)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     entries = [{key: plain(getattr(e, key)) for key in keys} for e in errata()]
     text = "\n\n".join(
         f"{e['id']}  [{e['kind']}{', reconstructed' if e['reconstructed'] else ''}]  {e['place']}\n"
-        f"  printed: {e['printed']}\n  found:   {e['found']}"
+        f"  as published:  {e['printed']}\n  found:         {e['found']}"
         for e in entries
     )
     common.emit(arguments, {"errata": entries}, text)
