@@ -330,7 +330,9 @@ def papers() -> str:
     listed = theorems()
     restored = {paper: [s for s in listed if s.paper == paper and s.reconstructed] for paper in PAPERS}
     counts = [
-        f"{len(found)} of {sum(s.paper == paper for s in listed)} of {paper}'s" for paper, found in restored.items() if found
+        f"{len(found)} of {sum(s.paper == paper and s.source != 'ours' for s in listed)} of {paper}'s"
+        for paper, found in restored.items()
+        if found
     ]
     return PAPERS_HEAD.format(
         papers=markdown(["id", "paper", "what we have"], rows),
