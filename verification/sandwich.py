@@ -391,7 +391,8 @@ def select(pairs: Iterable[Pair], only: list[str] | None) -> list[Pair]:
     for text in only or []:
         if not any(meant(text, pair) for pair in known):
             algorithms = ", ".join(names := list(dict.fromkeys(pair.algorithm for pair in known)))
+            meant_names = did_you_mean(text, names, most=3)
             raise InputError(
-                f"only = {text!r}: must be an algorithm ({algorithms}) or part of an instance's name{did_you_mean(text, names)}"
+                f"only = {text!r}: is not known{meant_names}; give an algorithm ({algorithms}) or part of an instance's name"
             )
     return [p for p in known if only is None or any(meant(text, p) for text in only)]

@@ -39,7 +39,9 @@ def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, Shown]:
     over, grid = _grid(case, arguments.over)
     given = {} if arguments.epsilon is None else {"eps": positive("epsilon", arguments.epsilon)}
     for item in arguments.set:
-        name, _, text = item.partition("=")
+        name, equals, text = item.partition("=")
+        if not equals:
+            raise InputError(f"set = {item!r}: must read NAME=VALUE, such as d=3")
         given[name] = _number(f"set {name}", text)
     for name in given:
         if name not in case.values or name == over:

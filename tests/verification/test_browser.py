@@ -176,7 +176,7 @@ def test_filter_buttons_and_keyboard(browser: webdriver.Chrome, address: str) ->
     assert "dp-accounting" in row.text
     assert not browser.find_element(By.CSS_SELECTOR, "#libraries .audits[data-item]").is_displayed()  # a violation elsewhere
     browser.execute_script("location.hash = '#P2.A2'")  # hidden by the filter: it gives way
-    WebDriverWait(browser, 5).until(lambda _: not box.get_property("value"))
+    WebDriverWait(browser, 120).until(lambda _: not box.get_property("value"))
     algorithm = browser.find_element(By.ID, "P2.A2")
     assert algorithm.get_property("open")
     algorithm.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
