@@ -73,7 +73,16 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     file: Path = tmp_path_factory.mktemp("report") / "report.html"
-    file.write_text(page(small_report()), encoding="utf-8")
+    report = small_report()
+    long = " beta" + "*sqrt*V*T*log*n*d" * 5  # a formula that breaks nowhere, longer than a phone is wide
+    for entry in (report["comparisons"][0], report["comparisons"][-1], report["published_claims"][0]):
+        entry["says"] += long
+    report["comparisons"][0]["explained"].append(long)
+    for entry in report["errata"]:
+        entry["found"] += long
+    for entry in (report["findings"][0], report["statements"][0]):
+        entry["detail"] += long
+    file.write_text(page(report, {"date": "2026-11-18 12:00 UTC", "commit": "0123456789ab"}), encoding="utf-8")
     return file.as_uri()
 
 
