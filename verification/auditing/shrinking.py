@@ -27,11 +27,11 @@ from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.auditing import limits
 from tailproof.verification.auditing.admissible import Admissible
 from tailproof.verification.auditing.predictor import Predictor
+from tailproof.verification.auditing.progress import Watch
 from tailproof.verification.auditing.runner import SeededRunner
 from tailproof.verification.auditing.runs import Labelled, Pair, Source, joined
 from tailproof.verification.auditing.search import Candidate
 from tailproof.verification.auditing.sequential import Counts, Game, game
-from tailproof.verification.auditing.progress import Watch
 
 ACCEPT = 1e-3  # chance that bets accept a proposal on which the claim holds
 MOST_TRIED = 40  # proposals

@@ -151,6 +151,8 @@ def _run(name: str, words: list[str]) -> int:
         if stop.code == 2:  # its line is printed
             return 2
         raise
+    if "resume" in arguments:
+        common.resumable(arguments)
     code: int = module.run(arguments)
     sys.stdout.flush()
     return code
