@@ -1,7 +1,7 @@
 """The three tutorials as notebooks: python docs/notebooks.py FOLDER.
 
-Prose stays prose.  A block `python` becomes a cell, a block `py` a cell that writes the file, a block `console` a cell that runs its
-commands.  What a page shows as output is left out: the reader's own run prints it.
+Prose stays prose.  A block `python` becomes a cell, a block `py` a cell that writes the file, a block `console` a cell that runs
+its commands.  What a page shows as output is left out: the reader's own run prints it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The pictures of the site: python docs/pictures.py [FOLDER].
 
-Each is computed: exact densities, the planner's figures, cached measurements.  Grey text and a clear ground suit light and dark pages.
+Each is computed: exact densities, the planner's figures, cached measurements.  Grey text suits light and dark pages.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ def two_sides(axes: Axes, at: np.ndarray, second: float, scale: float, title: st
 
 def outputs() -> Figure:
     """A noisy mean of ten records, clipped and not: A is all zeros, in B one record is 1 or 100."""
-    figure = Figure(figsize=(8, 2.6), layout="constrained")
+    figure = Figure(figsize=(6.4, 2.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    two_sides(left, np.linspace(-0.6, 0.7, 131), 0.1, 0.1, "clipped to [0, 1]: hard to tell apart")
-    two_sides(right, np.linspace(-1, 11, 601), 10.0, 0.1, "not clipped: one look is enough")
-    left.legend(loc="upper left", labels=["A: all records 0"], handles=[left.lines[0]])
-    right.legend(loc="upper center", labels=["A", "B"], handles=right.lines)
+    two_sides(left, np.linspace(-0.6, 0.9, 151), 0.1, 0.1, "clipped: hard to tell apart")
+    two_sides(right, np.linspace(-1, 11, 601), 10.0, 0.1, "not clipped: easy to tell apart")
+    left.legend(loc="upper right")
+    right.legend(loc="upper center")
     return figure
 
 
 def guess() -> Figure:
     """The guess by the output, for Laplace noise and ε = 1."""
-    figure = Figure(figsize=(8, 2.6), layout="constrained")
+    figure = Figure(figsize=(6.4, 2.4), layout="constrained")
     axes = figure.subplots()
     at = np.linspace(-4, 5, 181)
     two_sides(axes, at, 1.0, 1.0, "")
@@ -81,7 +81,7 @@ def guess() -> Figure:
 
 def planned() -> Figure:
     """What the planner says for a claim of ε = 1."""
-    figure = Figure(figsize=(8, 3), layout="constrained")
+    figure = Figure(figsize=(6.4, 3), layout="constrained")
     axes = figure.subplots()
     truths = [1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0]
     runs = [plan(PureDP(1.0), PureDP(epsilon), confidence=0.999, power=0.9).samples for epsilon in truths]
@@ -100,7 +100,7 @@ def sweep() -> Figure:
     lines = (ROOT / "benchmarks" / "sweeps.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     found = next(row["result"] for row in rows if row["name"] == "P2.T2/P2.A2/means/theory" and row["over"] == "n")
-    figure = Figure(figsize=(8, 3), layout="constrained")
+    figure = Figure(figsize=(6.4, 3), layout="constrained")
     axes = figure.subplots()
     at = [point["at"] for point in found["points"]]
     measured = np.array([point["measured"] for point in found["points"]])
@@ -120,7 +120,7 @@ def sweep() -> Figure:
 
 def channel() -> Figure:
     """How a run and its replay are compared."""
-    figure = Figure(figsize=(8, 2.6), layout="constrained")
+    figure = Figure(figsize=(6.4, 2.4), layout="constrained")
     axes = figure.subplots()
     axes.set(xlim=(0, 16), ylim=(0, 5))
     axes.axis("off")
