@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from tailproof.refimpl.nearest import nearest
+from tailproof._nearest import nearest
 from tailproof.verification.cli import common
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

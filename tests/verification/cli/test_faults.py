@@ -118,7 +118,7 @@ def test_places_that_are_no_files(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_while_the_report_is_written(tmp_path: Path) -> None:
-    """The report is larger than what can be written, the checkpoint is not.  What was there before stays, or is replaced in full."""
+    """The report is larger than what can be written, the checkpoint is not.  Files stay, or are replaced in full."""
     for name in ("report.json", "report.html"):
         (tmp_path / name).write_text("old")
     done = subprocess.run(

@@ -47,7 +47,7 @@ SHOWN = [
     "vectors check --kind clipping --command 'python -m tailproof.verification.vectors.subject'",
     "explain",
     "explain closed",
-    "audit subject:noisy --claim 'pure(eps=50)' --records 3 --columns 1 --budget 200 --time-limit 0",
+    "audit subject:noisy --claim 'pure(eps=3)' --records 3 --columns 1 --budget 200 --time-limit 0",
     "audit subject:silent --claim 'pure(eps=1)' --records 3 --columns 1 --budget 2000 --time-limit 0 --witness found.json",
     "verfy",
     "theorem P4.T3",
