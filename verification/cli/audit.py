@@ -96,7 +96,7 @@ def add(sub: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     workers = workers_of(arguments)
     silent = not sys.stderr.isatty() or workers.jobs > 1 or workers.cluster is not None
-    with shown_progress(arguments.claim, silent) as progress:
+    with shown_progress(arguments.claim, silent, colour=common.coloured(arguments.color, sys.stderr)) as progress:
         audited = run_audit(arguments, progress)
     if audited.failure is not None:
         print(audited.failure, file=sys.stderr, flush=True)
@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def shown_progress(claim: str, silent: bool) -> Iterator[Callable[[Progress], None] | None]:
+def shown_progress(claim: str, silent: bool, *, colour: bool) -> Iterator[Callable[[Progress], None] | None]:
     """One line on the terminal, which goes when the audit ends: pairs tried, runs, and the bound so far."""
     if silent:
         yield None
@@ -117,7 +117,7 @@ def shown_progress(claim: str, silent: bool) -> Iterator[Callable[[Progress], No
 
     letter = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}[limits.parameter_name(parse_claim(claim))]
     columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=20))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True, no_color=not colour), transient=True) as bar:
         task = bar.add_task("searching", total=1.0)
 
         def heard(now: Progress) -> None:

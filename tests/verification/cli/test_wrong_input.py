@@ -180,7 +180,7 @@ def test_what_is_clear_is_accepted(command: str, shown: str, capsys: pytest.Capt
 @pytest.mark.parametrize("words", ["subject.py:noisy --bounds 0,1", "subject:noisy --bounds -1:1", "./subject.py:noisy"])
 @pytest.mark.usefixtures("folder")
 def test_an_audit_takes_files_and_bounds_as_people_write_them(words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"audit {words} --claim 'pure(eps=3)' --records 3 --columns 1 --budget 2e2 --time-limit 0 --json -"
+    command = f"audit {words} --claim 'pure(eps=3)' --records 3 --columns 1 --budget 2e3 --time-limit 0 --json -"
     assert main(shlex.split(command)) in (0, 1)
     assert json.loads(capsys.readouterr().out)["verdict"] in ("consistent", "violated")
 
