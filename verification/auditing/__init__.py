@@ -5,8 +5,9 @@ coin from the output, or passes.  Every privacy claim bounds how often such a gu
 """
 
 from tailproof.verification.auditing.admissible import Admissible
-from tailproof.verification.auditing.audit import AuditResult, audit
+from tailproof.verification.auditing.audit import audit
 from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.result import AuditResult
 from tailproof.verification.auditing.runner import Runner
 
 __all__ = ["Admissible", "AuditResult", "CommandRunner", "Runner", "audit"]

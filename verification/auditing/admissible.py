@@ -18,7 +18,8 @@ Pair = tuple[FloatArray, FloatArray]
 class Admissible:
     """`records` × `columns` numbers in [low, high] (infinite: unbounded); a `sampler` draws typical data of that shape.
 
-    Under add-remove the smaller data set of a pair has `records` − 1 records.
+    Under add-remove the smaller data set of a pair has `records` − 1 records.  `fewer`: smaller data sets are admissible, too; a
+    search has no use for them, but a counterexample with fewer records is easier to read.
     """
 
     records: int
@@ -27,6 +28,7 @@ class Admissible:
     high: float = math.inf
     neighbouring: Neighbouring = REPLACE_ONE
     sampler: Callable[[np.random.Generator], FloatArray] | None = None
+    fewer: bool = False
 
     def __post_init__(self) -> None:
         least = 1 if self.neighbouring is REPLACE_ONE else 2

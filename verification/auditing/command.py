@@ -8,6 +8,7 @@ import math
 import shlex
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,14 @@ from typing import Any
 from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring, parse_claim
 from tailproof.refimpl.validation import InputError, positive
 from tailproof.verification.auditing.admissible import Admissible
-from tailproof.verification.auditing.audit import RECORDS, SHAPES, AuditResult, audit
+from tailproof.verification.auditing.audit import RECORDS, SHAPES, audit
 from tailproof.verification.auditing.places import load
 from tailproof.verification.auditing.pooled import WORTH, PooledRunner
 from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.progress import Progress
+from tailproof.verification.auditing.result import AuditResult
 from tailproof.verification.auditing.runner import SeededRunner, runner_of
 from tailproof.verification.auditing.runs import Pair
-from tailproof.verification.auditing.shown import shown_pair
 from tailproof.verification.auditing.witnesses import witness_of_audit, write_witness
 from tailproof.verification.datafile import read_table
 from tailproof.verification.vectors.reader import Malformed, strict_json
@@ -30,8 +32,18 @@ from tailproof.verification.workers import Workers, started, workers_of
 NO_LIMIT = 1e7  # seconds
 
 
-def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
-    """(exit code, JSON value, text): 1 if the claim is violated, 2 if the subject failed before a verdict was reached."""
+@dataclass(frozen=True)
+class Audited:
+    """What the command says: its exit code (1 if the claim is violated, 4 if the subject failed before a verdict was reached), the
+    JSON value, the text, and first of all how the subject failed, if it did."""
+
+    code: int
+    value: dict[str, Any]
+    text: str
+    failure: str | None = None
+
+
+def run_audit(arguments: argparse.Namespace, progress: Callable[[Progress], None] | None = None) -> Audited:
     relation = ADD_REMOVE if arguments.add_remove else REPLACE_ONE
     claim = parse_claim(arguments.claim, relation)
     limit = None if arguments.time_limit == 0 else positive("time_limit", arguments.time_limit)
@@ -43,7 +55,9 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
         "space": space,
         "budget": arguments.budget,
         "confidence": arguments.confidence,
-        "sequential": arguments.sequential,
+        "exhaustive": arguments.exhaustive,
+        "sequential": arguments.sequential or None,
+        "shrinks": not arguments.no_shrink,
         "seed": arguments.seed,
     }
     if arguments.program is None and arguments.parameters is not None:
@@ -57,10 +71,18 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
     if arguments.program is not None:
         chosen = (arguments.program, limit, arguments.batch, arguments.parameters)
     with started(workers, _about(arguments)) as run, closing(PooledRunner(make, chosen, run, _worth(workers))) as runner:
-        result = audit(runner, claim, pairs, **given)
-    code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
-    lines = [str(result)] + (shown_pair(result.pair) if result.verdict == "violated" else []) + _witnessed(arguments, result)
-    return code, result.to_json(), "\n".join(lines)
+        result = audit(runner, claim, pairs, **given, progress=progress)
+    code = {"violated": 1, "consistent": 0, "inconclusive": 4}[result.verdict]
+    text = "\n".join([str(result), *_witnessed(arguments, result)])
+    return Audited(code, result.to_json(), text, _failure(arguments, result))
+
+
+def _failure(arguments: argparse.Namespace, result: AuditResult) -> str | None:
+    if result.verdict != "inconclusive":
+        return None
+    fatal = [incident.brief for incident in result.incidents if incident.fatal]
+    name = arguments.mechanism or shlex.split(arguments.program)[0]
+    return f"error: {name} {fatal[0]}" if fatal else f"error: {name} gave too few outputs for a verdict"
 
 
 def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:
@@ -75,7 +97,7 @@ def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:
     if witness is None:
         raise InputError(f"witness = {arguments.witness!r}: holds numbers only, and not that many")
     write_witness(witness, Path(arguments.witness))
-    return [f"replay: tailproof replay {shlex.quote(arguments.witness)}"]
+    return [f"replay      tailproof replay {shlex.quote(arguments.witness)}"]
 
 
 def _object(text: str | None) -> dict[str, Any] | None:
@@ -108,7 +130,7 @@ def _worth(workers: Workers) -> float:
 
 def _about(arguments: argparse.Namespace) -> dict[str, Any]:
     """Which audit this is: options, and what stands in the files that it reads."""
-    ways = ("json", "jobs", "cluster", "checkpoint", "resume", "action")
+    ways = ("json", "color", "jobs", "cluster", "checkpoint", "resume", "action")
     options = {name: value for name, value in vars(arguments).items() if name not in ways}
     files = [arguments.data, arguments.neighbour]
     for name in ("mechanism", "pairs"):
@@ -137,7 +159,7 @@ def spaces_of(
 ) -> list[Admissible]:
     """Data of so many records; a few numbers of columns where none is stated."""
     return [
-        Admissible(RECORDS if records is None else records, number, *bounds, relation)
+        Admissible(RECORDS if records is None else records, number, *bounds, relation, fewer=records is None)
         for number in (SHAPES if columns is None else (columns,))
     ]
 
@@ -146,9 +168,9 @@ def _bounds(text: str | None) -> tuple[float, float]:
     if text is None:
         return -math.inf, math.inf
     try:
-        low, high = (float(word) for word in text.split(":"))
+        low, high = (float(word) for word in text.replace(",", ":").split(":"))
     except ValueError:
-        raise InputError(f"bounds = {text!r}: must be LOW:HIGH, such as 0:1 or 0:inf") from None
+        raise InputError(f"bounds = {text!r}: must be LOW:HIGH, such as 0:1, -1:1 or 0:inf") from None
     return low, high
 
 

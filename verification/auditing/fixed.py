@@ -183,7 +183,7 @@ class Course:
 
 
 def run_fixed(source: Source, claim: Claim, *, budget: int, error: float, known: Sequence[Labelled] = ()) -> Course:
-    """From `budget` runs.  If the subject fails, what was counted before is used as far as the test allows (see `_shortened`)."""
+    """From `budget` runs.  If the subject fails, what was counted before is used as far as the test allows (see `shortened`)."""
     start = source.runs
     training = max(1, int(training_share(claim, budget, len(source.pairs), bool(known)) * budget))
     goal = goal_of(claim, budget - training, error)
@@ -214,10 +214,10 @@ def run_fixed(source: Source, claim: Claim, *, budget: int, error: float, known:
         seen, block = [past, fresh], 2 * block
     leak = limits.delta(claim) * (1.0 if predictor.two_sided else 0.5)
     tally = Tally(claim, correct, inside, counted, error, leak)
-    return Course(tally if not left else _shortened(tally), pair, predictor, not left, fresh)
+    return Course(tally if not left else shortened(tally), pair, predictor, not left, fresh)
 
 
-def _shortened(tally: Tally) -> Tally:
+def shortened(tally: Tally) -> Tally:
     """The subject failed before all planned samples were there.
 
     For ε and (ε, δ), which samples are left out is told by outputs alone, and the limit holds given all outputs; the leaks among

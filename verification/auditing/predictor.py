@@ -142,7 +142,7 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """Votes `low_side` where score ≤ low, −low_side where score ≥ high, else passes.  Sides are −1 (data) and 1 (neighbour)."""
+    """Votes `low_side` where score ≤ low, −low_side where score ≥ high, else passes.  Sides are −1 (A) and 1 (B)."""
 
     score: Score
     low: float
@@ -163,7 +163,7 @@ class Predictor:
         return self.low > -math.inf and self.high < math.inf
 
     def __str__(self) -> str:
-        names = {-1: "data", 1: "neighbour"}
+        names = {-1: "A", 1: "B"}
         low = f"{names[self.low_side]} if ≤ {self.low:.6g}" if self.low > -math.inf else ""
         high = f"{names[-self.low_side]} if ≥ {self.high:.6g}" if self.high < math.inf else ""
         return f"{self.score}: {', '.join(filter(None, [low, high])) or 'no vote'}"
@@ -184,7 +184,7 @@ def best_thresholds(
     lower = np.unique(np.concatenate([[0], np.searchsorted(values, values[tail_sizes(count) - 1], side="right")]))
     upper = np.unique(np.concatenate([[0], count - np.searchsorted(values, values[count - tail_sizes(count)], side="left")]))
     inside = lower[:, None] + upper[None, :]
-    right = (lower - second[lower])[:, None] + (second[count] - second[count - upper])  # if low tells data, high neighbour
+    right = (lower - second[lower])[:, None] + (second[count] - second[count - upper])  # if low tells A, high B
     possible = (inside > 0) & (inside <= count)
     best = (-math.inf, 0, 0, -1)
     for side, correct in ((-1, right), (1, inside - right)):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -41,7 +42,7 @@ class Prefetching(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Outputs, one row each, and the side each comes from: −1 the data, 1 the neighbour."""
+    """Outputs, one row each, and the side each comes from: −1 A, 1 B."""
 
     outputs: FloatArray
     labels: Labels
@@ -89,6 +90,7 @@ class Source:
     seed: int = 0
     incidents: list[Incident] = field(default_factory=list)
     runs: int = 0
+    heard: Callable[[int], None] | None = None  # is told the number of runs after every chunk
     _first: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
 
     def draw(self, pair: int, size: int) -> Labelled:
@@ -100,6 +102,8 @@ class Source:
             chunk = min(left, self.runner.chunk)
             parts.append(self._chunk(pair, chunk))
             left -= len(parts[-1])
+            if self.heard is not None:
+                self.heard(self.runs)
             if len(parts[-1]) < chunk:
                 break
         return joined(parts)

@@ -15,22 +15,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tailproof.refimpl.claims import REPLACE_ONE, ApproxDP, Claim, PureDP
 from tailproof.refimpl.validation import FloatArray, InputError, whole
-from tailproof.verification import neighbours
 from tailproof.verification.auditing.admissible import Admissible, Pair
 from tailproof.verification.auditing.outputs import Incident, SubjectFailed
 from tailproof.verification.auditing.runner import Replays, Runner, collect
 from tailproof.verification.auditing.runs import Labelled, of_sides
 from tailproof.verification.auditing.surrogates import looks
-from tailproof.verification.pair_checks import run_pair_check
-from tailproof.verification.sensitivity import search_sensitivity
-from tailproof.verification.subject import Subject
 
 OUTLIERS = (1e2, 1.0, 1e4, 1e1, 1e6)  # the likely worst first: beyond every clip, and of the size of ordinary data
 ROUNDS = 4
@@ -215,8 +211,10 @@ def search_neighbours(
     seed: int,
     keep: int = FINALISTS,
     earlier: Found | None = None,
+    heard: Callable[[int, int], None] | None = None,
 ) -> Found:
-    """At most `budget` runs, both sides together, in rounds of equal cost; pairs on which the subject fails are left out."""
+    """At most `budget` runs, both sides together, in rounds of equal cost; pairs on which the subject fails are left out.
+    `heard`, where it is given, is told the number of pairs tried and of runs after each."""
     budget, keep = whole("budget", budget, least=2 * LEAST), whole("keep", keep, least=1)
     spaces = _checked_spaces(space, claim)
     rng = np.random.default_rng(seed)
@@ -226,12 +224,16 @@ def search_neighbours(
     pool, seen = _first_pool(spaces, share // (2 * least), earlier, rng)
     ranking: list[tuple[Candidate, Promise]] = []
     spent, incidents = 0, []
+    tried: set[int] = set()
     for turn in range(rounds):
         per_side = share // (2 * len(pool))
         judged = []
         for candidate in pool:
             promise, runs, incident = _looked_at(runner, candidate.pair, claim, per_side, rng)
             spent += runs
+            tried.add(id(candidate))
+            if heard is not None:
+                heard(len(tried), spent)
             if incident is not None:
                 incidents.append(incident)
             if promise is not None:
@@ -313,20 +315,3 @@ def _children(parents: list[Candidate], number: int, seen: set[bytes], rng: np.r
             seen.add(candidate.key)
             found.append(candidate)
     return found
-
-
-# --- where the subject exposes its channel ----------------------------------------------------------------------------
-
-
-def search_by_replay(subject: Subject, *, seed: int, keep: int = FINALISTS, steps: int = 60) -> Found:
-    """Pairs by the exact sensitivity of what is released, as a multiple of what is claimed: no sampling error, few runs.
-
-    A comparison costs one run and one replay; both are counted.  `looks` is the ratio attained.
-    """
-    keep, rng = whole("keep", keep, least=1), np.random.default_rng(seed)
-    pairs = list(neighbours.structured(subject.setting.n, subject.setting.d, rng))
-    judged = [Promise(pair, run_pair_check("sensitivity", subject, pair, seed).ratio, 2) for pair in pairs]
-    best = search_sensitivity(subject, seed=seed, restarts=2, steps=steps)
-    judged.append(Promise(best.pair, best.measurement.ratio, 2))
-    judged.sort(key=lambda promise: -promise.looks)
-    return Found(tuple(judged[:keep]), 2 * (len(pairs) + best.tried))

@@ -17,6 +17,7 @@ been.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -87,6 +88,11 @@ class Bets:
         alive = np.flatnonzero(self.best < -math.log(error))
         count = int(alive[0]) if len(alive) else len(self.values)
         return float(self.values[count - 1]) if count else 0.0
+
+    @property
+    def log_wealth_of_claim(self) -> float:
+        """Of what bets against the claim itself, now."""
+        return float(self.log_wealth[self.values == limits.parameter(self.claim)][0])
 
     def p_value(self) -> float:
         """Of the claim: one over the largest wealth, of this and all smaller values."""
@@ -166,6 +172,7 @@ class Game:
     pair: int = 0
     turn: int = 0
     last: Labelled | None = None
+    after_block: Callable[[], None] | None = None
 
     @property
     def goal(self) -> Goal:
@@ -189,7 +196,7 @@ class Game:
             self.predictors.append(None)
             self.past_counts.append(Counts())
         if len(known):
-            self._learn(there[0] if there else len(self.seen) - 1, known)
+            self.learn_from(there[0] if there else len(self.seen) - 1, known)
 
     def play(self, runs: int) -> None:
         """Until the claim is refuted, so many runs are spent, or the subject fails on every pair."""
@@ -204,10 +211,12 @@ class Game:
             size = min(left, max(FIRST_BLOCK, int(GROWTH * sizes[pair]), self.source.runs // FEWEST_BLOCKS))
             spent, fresh = self._block(pair, size)
             left -= spent
+            if self.after_block is not None:
+                self.after_block()
             if len(fresh):
                 self.pair, self.last = pair, fresh
-                if not self.won and left:
-                    self._learn(pair, fresh)
+                if not self.won:
+                    self.learn_from(pair, fresh)
 
     def _block(self, pair: int, size: int) -> tuple[int, Labelled]:
         """(runs spent, samples) of a block, part by part until wealth is enough or the subject fails; bets on a part in which it
@@ -232,7 +241,7 @@ class Game:
                     break
         return spent, joined(parts)
 
-    def _learn(self, pair: int, fresh: Labelled) -> None:
+    def learn_from(self, pair: int, fresh: Labelled) -> None:
         past = joined([*self.seen[pair], fresh])
         self.seen[pair] = [past]
         self.predictors[pair] = predictor = learn(past.outputs, past.labels, self.goal)
