@@ -19,8 +19,8 @@ from numpy.polynomial.legendre import leggauss
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl import validation
-from tailproof.refimpl.nearest import did_you_mean
 from tailproof.refimpl.validation import FloatArray
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tailproof.refimpl.nearest import did_you_mean
+from tailproof._nearest import did_you_mean
 
 if TYPE_CHECKING:
     from tailproof.verification.shown import Shown
