@@ -13,7 +13,7 @@ from tailproof.refimpl.validation import InputError
 
 
 def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]:
-    """MODULE:FUNCTION or FILE.py:FUNCTION, from the folder, the working folder or what is installed; our own packages come first."""
+    """MODULE:FUNCTION or FILE.py:FUNCTION, of the folder, the working folder or what is installed; our own packages come first."""
     module_name, _, function_name = place.rpartition(":")
     if not module_name or not function_name:
         raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION or FILE.py:FUNCTION, such as mymodule:noisy_mean")

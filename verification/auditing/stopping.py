@@ -111,7 +111,9 @@ def _early(samples: Source, first: _Played) -> Outcome:
         sides=samples.pairs[course.pair],
         predictor=course.predictor,
         counts=course.total,
-        last=first.played.last,
+        last=joined(
+            [*first.played.seen[course.pair], *([] if first.played.last is None else [first.played.last])] or [EMPTY]
+        ),
         searched=looked,
         power=0.5,
     )
@@ -164,7 +166,8 @@ def _bets(
 
 def stage_sizes(runs: int) -> list[int]:
     """Every stage is twice as long as the one before; the last one takes what is left, if it is enough."""
-    sizes, stage = [], FIRST_STAGE
+    sizes: list[int] = []
+    stage = FIRST_STAGE
     while runs - sum(sizes) >= FEWEST:
         sizes.append(min(stage, runs - sum(sizes)))
         stage *= 2
@@ -215,7 +218,9 @@ def look_ends(samples: int, first_block: int | None) -> list[int]:
 
 
 def look_errors(looks: int, error: float) -> list[float]:
-    """The early looks share LOOKS equally, the last one has LAST."""
+    """The early looks share LOOKS equally, the last one has LAST; a single one has both."""
+    if looks == 1:
+        return [(LOOKS + LAST) * error]
     return [LOOKS * error / (looks - 1)] * (looks - 1) + [LAST * error]
 
 
