@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from tailproof.verification.auditing.fixed import Tally, shortened, choose, goal_of, run_fixed
+from tailproof.verification.auditing.fixed import Tally, choose, goal_of, run_fixed, shortened
 from tailproof.verification.auditing.limits import accuracy_upper, delta, parameter
 from tailproof.verification.auditing.runner import FunctionRunner
 from tailproof.verification.auditing.runs import source
