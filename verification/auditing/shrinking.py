@@ -143,6 +143,8 @@ def _fewer(candidate: Candidate) -> Iterator[Candidate]:
             place = min(candidate.place, size)
             yield replace(candidate, others=candidate.others[:size], place=place)
             if size:
+                spread = np.linspace(0, len(candidate.others) - 1, size).round().astype(int)
+                yield replace(candidate, others=candidate.others[spread], place=place)
                 yield replace(candidate, others=candidate.others[-size:], place=place)
 
 
