@@ -27,4 +27,6 @@ def choices() -> tuple[Choice, ...]:
 def theorem(identifier: str) -> Statement:
     """The statement with this id, in any case; `InputError` if there is none."""
     by_id = {statement.id: statement for statement in theorems()}
-    return by_id[known("id", identifier, by_id, "`tailproof theorem` lists all ids")]
+    same = [s.id for s in theorems() if s.label.replace(" ", "").lower() == identifier.replace(" ", "").lower()]
+    hint = f"{identifier} is {', '.join(same)}; " if same else ""
+    return by_id[known("id", identifier, by_id, f"{hint}`tailproof theorem` lists all ids")]

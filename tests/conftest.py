@@ -18,6 +18,10 @@ from collections.abc import Generator
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")  # no test depends on how fast the machine is
 
 OURS = {"refimpl", "bounds", "verification"}
 

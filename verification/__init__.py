@@ -9,7 +9,8 @@ from tailproof import _lazy
 if TYPE_CHECKING:
     from tailproof.verification.assertions import ClaimRefuted, assert_private
     from tailproof.verification.auditing.admissible import Admissible
-    from tailproof.verification.auditing.audit import AuditResult, audit
+    from tailproof.verification.auditing.audit import audit
+    from tailproof.verification.auditing.result import AuditResult
     from tailproof.verification.auditing.witnesses import replay_audit
     from tailproof.verification.mechanism_checks import check_mechanism
     from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement

@@ -60,7 +60,8 @@ def assert_private(
     bounds: tuple[float, float] | None = None,
     space: Spaces | None = None,
     budget: int = BUDGET,
-    sequential: bool = False,
+    exhaustive: bool = False,
+    sequential: bool | None = None,
     false_alarm: float | None = None,
     seed: int | None = None,
     vectorised: bool | None = None,
@@ -69,7 +70,8 @@ def assert_private(
 ) -> AuditResult:
     """Fail when `budget` runs of the mechanism refute the claim, or when it fails itself before there is a verdict.
 
-    Mechanism, claim, pairs, space, budget, sequential, vectorised and time_limit are those of `audit`.  Without pairs neighbours
+    Mechanism, claim, pairs, space, budget, exhaustive, vectorised and time_limit are those of `audit`, which stops as soon as the
+    claim is refuted and shrinks the pair it found.  Without pairs neighbours
     are searched in `space`, or among `records` × `columns` numbers within `bounds`, (low, high).  All calls of a test session share
     its false-alarm budget, unless `false_alarm` states the probability with which this one may call a true claim refuted.  The
     seed follows from the name of the test.  The witness of a refuted claim is written to `folder` (default .tailproof).
@@ -85,6 +87,7 @@ def assert_private(
         space=chosen,
         budget=budget,
         confidence=_confidence(charge.false_alarm),
+        exhaustive=exhaustive,
         sequential=sequential,
         seed=charge.seed if seed is None else seed,
         vectorised=vectorised,
@@ -135,24 +138,23 @@ def _space(
 
 def refutation(name: str, result: AuditResult, replay: str) -> str:
     """What was claimed, what was found, on which pair, and how to run it again."""
-    letter = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}[result.parameter]
     lines = [
         f"{name} does not keep {result.claim}",
-        f"claimed    {result.claim}, {result.claim.neighbouring} neighbours",
-        f"found      {letter} ≥ {result.lower:.6g} with confidence {result.confidence:.10g}; p-value of the claim "
-        f"{result.p_value:.3g}; {result.samples} runs, pairs tried: {result.pairs_tried}",
+        f"claimed     {result.claim}, {result.claim.neighbouring} neighbours",
+        f"found       {result.bound}; {result.samples} runs, pairs tried: {result.pairs_tried}",
         *shown_pair(result.pair),
-        f"region     {result.witness['region']}; {result.witness['correct']} of {result.witness['guesses']} guesses right",
-        f"replay     {replay}",
-        *(f"note       {incident}" for incident in result.incidents),
+        f"told apart  {result.rule}",
+        f"replay      {replay}",
+        *(f"note        the subject {incident}" for incident in result.incidents),
     ]
     return "\n  ".join(lines)
 
 
 def _no_verdict(name: str, result: AuditResult) -> str:
     lines = [
-        f"no verdict on {result.claim} of {name}: it failed after {result.samples} runs",
-        *(f"the subject: {incident}" for incident in result.incidents),
+        f"{name} {result.incidents[0].brief}" if result.incidents else f"{name} failed",
+        f"no verdict on {result.claim}, after {result.samples} runs",
+        *(f"the subject {incident}" for incident in result.incidents),
         *shown_pair(result.pair),
     ]
     return "\n  ".join(lines)
@@ -176,4 +178,4 @@ def _how_to_replay(place: dict[str, str], path: Path | None, result: AuditResult
         return f"this test again, with the seed {result.seed}: the data are no arrays of numbers that a file could hold"
     if place:
         return f"tailproof replay {shlex.quote(str(path))}"
-    return f"from verification import replay_audit; print(replay_audit({str(path)!r}, mechanism))"
+    return f"from tailproof.verification import replay_audit; print(replay_audit({str(path)!r}, mechanism))"

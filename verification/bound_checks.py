@@ -35,7 +35,8 @@ def compare_rates(
         files.write("smt2", smt2, export(found.document))
     if isinstance(found, Dominance):
         return 0, {"verdict": "dominated", "certificate": found.document}, found.explain()
-    return 1, {"verdict": "separated", "ray": found.document["witness"], "certificate": found.document}, found.explain()
+    ray = {"verdict": "separated", "ray": found.document["witness"], "certificate": found.document}
+    return 1, ray, f"{found.explain()}\nso no constant makes the first rate at most the second (exit code 1)"
 
 
 def list_theorems() -> Outcome:

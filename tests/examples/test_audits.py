@@ -365,7 +365,7 @@ RUNS = {
     "diffprivlib_classes.py": 40,
     "diffprivlib_kmeans_empty.py": 1000,
     "diffprivlib_kmeans_shares.py": 500,
-    "diffprivlib_mean_and_histogram.py": 40000,
+    "diffprivlib_mean_and_histogram.py": 25000,
     "diffprivlib_exponential_categorical.py": 3000,
     "opendp_b_ary_tree.py": 2000,
     "opendp_resize.py": 10000,
@@ -381,7 +381,7 @@ def test_scripts_reproduce_the_violations(script: str) -> None:
         pytest.skip(f"{library_of(script)} is not installed: it is in the extra `audits`")
     runs = RUNS.get(script, 500)
     command = [sys.executable, str(FOLDER / script), str(runs)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "violated" in printed
     assert "verdict: consistent" not in printed or runs == 0
 

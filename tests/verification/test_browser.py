@@ -12,6 +12,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tailproof.bounds import atlas as bounds_atlas
+from tailproof.verification import atlas as drawing
 from tailproof.verification.page import page
 from tailproof.verification.page.parts import bar
 from tests.browsing import SCHEMES, SCREENS, open_page, opened, silent
@@ -45,8 +47,11 @@ function light(rgb) { const c = rgb.slice(0, 3).map(v => v / 255)
     .map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
   return .2126 * c[0] + .7152 * c[1] + .0722 * c[2]; }
 function behind(element) {
-  for (let at = element; at; at = at.parentElement) { const c = parts(getComputedStyle(at).backgroundColor);
-  if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; }
+  if (!element) return [255, 255, 255];
+  const c = parts(getComputedStyle(element).backgroundColor), share = c.length < 4 ? 1 : c[3];
+  if (share === 1) return c;
+  const under = behind(element.parentElement);
+  return [0, 1, 2].map(i => share * c[i] + (1 - share) * under[i]); }
 const seen = new Set(), poor = [];
 document.querySelectorAll('body *').forEach(one => {
   if (![...one.childNodes].some(node => node.nodeType === 3 && node.textContent.trim()) || !one.checkVisibility()) return;
@@ -171,7 +176,7 @@ def test_filter_buttons_and_keyboard(browser: webdriver.Chrome, address: str) ->
     assert "dp-accounting" in row.text
     assert not browser.find_element(By.CSS_SELECTOR, "#libraries .audits[data-item]").is_displayed()  # a violation elsewhere
     browser.execute_script("location.hash = '#P2.A2'")  # hidden by the filter: it gives way
-    WebDriverWait(browser, 5).until(lambda _: not box.get_property("value"))
+    WebDriverWait(browser, 120).until(lambda _: not box.get_property("value"))
     algorithm = browser.find_element(By.ID, "P2.A2")
     assert algorithm.get_property("open")
     algorithm.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
@@ -195,3 +200,27 @@ def test_without_script_everything_can_be_read(browser: webdriver.Chrome, addres
         silent(browser, address)
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.fixture(scope="module")
+def atlas(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file: Path = tmp_path_factory.mktemp("atlas") / "atlas.html"
+    chosen = [group for group in bounds_atlas.GROUPS if group.id in ("strong-norm-approx", "mean-line-pure")]
+    file.write_text(drawing.page(bounds_atlas.atlas(chosen, decide=False)), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("screen", ["desktop", "phone"])
+def test_the_atlas_fits_the_screen_and_shows_a_diagram_early(
+    browser: webdriver.Chrome, atlas: str, screen: str, scheme: str
+) -> None:
+    open_page(browser, atlas, screen, scheme)
+    (diagram, *_) = browser.find_elements(By.CSS_SELECTOR, "main svg")
+    assert diagram.location["y"] < SCREENS[screen][1]  # on the first screen
+    folded, width, inner = browser.execute_script(UNFOLDED)
+    assert folded == 0
+    assert width <= inner
+    _, poor = browser.execute_script(CONTRAST)
+    assert poor == []
+    silent(browser, atlas)

@@ -395,7 +395,15 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: object) -> No
     assert [row["at"] for row in found["points"]] == [500, 1000, 2000]
     assert found["values"]["eps"] == 0.5
     with open(plot) as file:
-        assert "<svg" in file.read()
+        drawn = file.read()
+    assert "<svg" in drawn
+    slope, theorem = (f"{value:.2f}".replace("-", "−") for value in (found["slope"][0], found["bound_slope"]))
+    assert f": slope {slope}, theorem {theorem}" in drawn  # in the title
+    assert f"measured, 6 runs, 95 %: slope {slope} [" in drawn
+    assert "rate of P3.T1, scaled: slope" in drawn
+    assert "×10" not in drawn  # numbers are plain
+    assert ("allowed: the theorem" in drawn) == all(row.get("explicit") for row in found["points"])
+    assert "not counted" not in drawn
     assert main(["sweep"]) == 0
     assert "P2.T7" in capsys.readouterr().out
 

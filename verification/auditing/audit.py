@@ -45,7 +45,7 @@ def audit(
     time_limit: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> AuditResult:
-    """Test the claim on pairs of neighbouring data sets with at most `budget` runs: both sides, all pairs, search and shrinking together.
+    """Test the claim on pairs of neighbouring data sets with at most `budget` runs in all, search included.
 
     `mechanism` is f(data, rng) → number or array, or f(data, rng, size) → `size` of them, or f(data, channel), or anything with a
     method `sample(data, rng, size)`.  Without pairs, bad neighbours are searched among the data of `space`, by default among ten
@@ -139,7 +139,9 @@ def _exhaustive(
     )
 
 
-def _shrunk(samples: Source, claim: Claim, spaces: Spaces, outcome: Outcome, budget: int, error: float, watch: Watch) -> Effort:
+def _shrunk(
+    samples: Source, claim: Claim, spaces: Spaces, outcome: Outcome, budget: int, error: float, watch: Watch
+) -> Effort:
     """A simpler pair, in the runs that are left; what was found in the search's own spaces alone."""
     assert outcome.sides is not None
     first = outcome.sides[0]
@@ -167,9 +169,7 @@ def checked_claim(claim: Claim | str) -> Claim:
     if not isinstance(stated, Claim):
         raise InputError(f"claim = {claim!r}: must be a claim or its text, such as 'pure(eps=1)'")
     if limits.accuracy_upper(stated, limits.parameter(stated)) > 1 - 1e-9:
-        raise InputError(
-            f"claim = {stated}: no audit can refute it; outputs may tell A from B all but once in 1e9 runs"
-        )
+        raise InputError(f"claim = {stated}: no audit can refute it; outputs may tell A from B all but once in 1e9 runs")
     return stated
 
 
@@ -203,7 +203,7 @@ def _spaces(space: Spaces | None, claim: Claim, pairs: list[Pair] | None, budget
     return space
 
 
-def _incidents(samples: Source, outcome: _Outcome) -> tuple[Incident, ...]:
+def _incidents(samples: Source, outcome: Outcome) -> tuple[Incident, ...]:
     found = list(samples.incidents)
     if outcome.last is not None and outcome.sides is not None:
         incident = no_randomness(outcome.last, outcome.sides)

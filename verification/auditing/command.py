@@ -8,6 +8,7 @@ import math
 import shlex
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tailproof.verification.auditing.audit import RECORDS, SHAPES, audit
 from tailproof.verification.auditing.places import load
 from tailproof.verification.auditing.pooled import WORTH, PooledRunner
 from tailproof.verification.auditing.programs import CommandRunner
+from tailproof.verification.auditing.progress import Progress
 from tailproof.verification.auditing.result import AuditResult
 from tailproof.verification.auditing.runner import SeededRunner, runner_of
 from tailproof.verification.auditing.runs import Pair
@@ -30,8 +32,18 @@ from tailproof.verification.workers import Workers, started, workers_of
 NO_LIMIT = 1e7  # seconds
 
 
-def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
-    """(exit code, JSON value, text): 1 if the claim is violated, 2 if the subject failed before a verdict was reached."""
+@dataclass(frozen=True)
+class Audited:
+    """What the command says: its exit code (1 if the claim is violated, 4 if the subject failed before a verdict was reached), the
+    JSON value, the text, and first of all how the subject failed, if it did."""
+
+    code: int
+    value: dict[str, Any]
+    text: str
+    failure: str | None = None
+
+
+def run_audit(arguments: argparse.Namespace, progress: Callable[[Progress], None] | None = None) -> Audited:
     relation = ADD_REMOVE if arguments.add_remove else REPLACE_ONE
     claim = parse_claim(arguments.claim, relation)
     limit = None if arguments.time_limit == 0 else positive("time_limit", arguments.time_limit)
@@ -44,7 +56,8 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
         "budget": arguments.budget,
         "confidence": arguments.confidence,
         "exhaustive": arguments.exhaustive,
-        "sequential": arguments.sequential,
+        "sequential": arguments.sequential or None,
+        "shrinks": not arguments.no_shrink,
         "seed": arguments.seed,
     }
     if arguments.program is None and arguments.parameters is not None:
@@ -58,10 +71,18 @@ def run_audit(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
     if arguments.program is not None:
         chosen = (arguments.program, limit, arguments.batch, arguments.parameters)
     with started(workers, _about(arguments)) as run, closing(PooledRunner(make, chosen, run, _worth(workers))) as runner:
-        result = audit(runner, claim, pairs, **given)
-    code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
-    lines = [str(result)] + _witnessed(arguments, result)
-    return code, result.to_json(), "\n".join(lines)
+        result = audit(runner, claim, pairs, **given, progress=progress)
+    code = {"violated": 1, "consistent": 0, "inconclusive": 4}[result.verdict]
+    text = "\n".join([str(result), *_witnessed(arguments, result)])
+    return Audited(code, result.to_json(), text, _failure(arguments, result))
+
+
+def _failure(arguments: argparse.Namespace, result: AuditResult) -> str | None:
+    if result.verdict != "inconclusive":
+        return None
+    fatal = [incident.brief for incident in result.incidents if incident.fatal]
+    name = arguments.mechanism or shlex.split(arguments.program)[0]
+    return f"error: {name} {fatal[0]}" if fatal else f"error: {name} gave too few outputs for a verdict"
 
 
 def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:
@@ -76,7 +97,7 @@ def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:
     if witness is None:
         raise InputError(f"witness = {arguments.witness!r}: holds numbers only, and not that many")
     write_witness(witness, Path(arguments.witness))
-    return [f"replay: tailproof replay {shlex.quote(arguments.witness)}"]
+    return [f"replay      tailproof replay {shlex.quote(arguments.witness)}"]
 
 
 def _object(text: str | None) -> dict[str, Any] | None:
@@ -149,7 +170,7 @@ def _bounds(text: str | None) -> tuple[float, float]:
     try:
         low, high = (float(word) for word in text.replace(",", ":").split(":"))
     except ValueError:
-        raise InputError(f"bounds = {text!r}: must be LOW:HIGH, such as 0:1 or 0:inf") from None
+        raise InputError(f"bounds = {text!r}: must be LOW:HIGH, such as 0:1, -1:1 or 0:inf") from None
     return low, high
 
 

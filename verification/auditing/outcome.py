@@ -34,7 +34,9 @@ class Outcome:
     power: float = POWER
 
 
-def searched(samples: Source, spaces: Spaces, claim: Claim, budget: int, seed: int, earlier: Found | None, watch: Watch) -> Found:
+def searched(
+    samples: Source, spaces: Spaces, claim: Claim, budget: int, seed: int, earlier: Found | None, watch: Watch
+) -> Found:
     """Its runs count, its incidents are kept."""
     number = 0 if earlier is None else len(earlier.candidates)
     before, watch.stage = samples.runs, "searching"

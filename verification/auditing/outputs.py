@@ -45,8 +45,13 @@ class Incident:
         return self.kind not in NOT_FATAL
 
     def __str__(self) -> str:
-        size = f"data of {len(self.data)} records, " if np.ndim(self.data) else ""
-        return f"{self.kind}: {self.message} ({size}seed {self.seed}, batch of {self.size})"
+        size = f"data of {len(self.data)} record{'' if len(self.data) == 1 else 's'}, " if np.ndim(self.data) else ""
+        return f"{self.brief} ({size}seed {self.seed}, batch of {self.size})"
+
+    @property
+    def brief(self) -> str:
+        """What follows the subject's name: `raised ValueError: boom (mine.py:2)`."""
+        return f"{self.kind} {self.message}" if self.kind == "raised" else f"{self.kind}: {self.message}"
 
     def to_json(self) -> dict[str, Any]:
         sides = {} if self.pair is None else {"pair": [shown_data(side) for side in self.pair]}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tailproof.refimpl.nearest import did_you_mean
 from tailproof.refimpl.validation import InputError
 
 
@@ -23,7 +25,7 @@ def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]
             raise InputError(f"{name} = {place!r}: there is no file {module_name}")
         folder, module_name = str(file.parent), file.stem
     if not module_name or not function_name:
-        raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION, such as mymodule:noisy_mean")
+        raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION, such as {_example(place)}")
     for here in (str(Path(folder or ".").resolve()), str(Path.cwd())):
         if here not in sys.path:
             sys.path.append(here)
@@ -42,9 +44,20 @@ def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]
     for part in function_name.split("."):
         function = getattr(function, part, None)
     if not callable(function):
-        raise InputError(f"{name} = {place!r}: {module_name} has no function {function_name}")
+        own = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise InputError(
+            f"{name} = {place!r}: {module_name} has no function {function_name}{did_you_mean(function_name, own)}"
+        )
     loaded: Callable[..., Any] = function
     return loaded
+
+
+def _example(place: str) -> str:
+    """What was probably meant by a place without a colon."""
+    if place.endswith(".py"):
+        return f"{place}:noisy_mean"
+    module, dot, function = place.strip(":").rpartition(".")
+    return f"{module}:{function}" if dot and module and function else f"{place.strip(':') or 'mymodule'}:noisy_mean"
 
 
 def place_of(mechanism: object, caller: dict[str, Any] | None = None) -> dict[str, str]:

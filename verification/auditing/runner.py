@@ -22,6 +22,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -67,20 +68,25 @@ class SeededRunner(Runner, Protocol):
 # --- what may be called, and what may come back -----------------------------------------------------------------------
 
 
+def name_of(function: object) -> str:
+    """As its author calls it, without an address."""
+    return str(getattr(function, "__qualname__", None) or type(function).__name__)
+
+
 def is_vectorised(function: Callable[..., Any]) -> bool:
     """Whether it is f(data, rng, size); f(data, rng) is not; anything else is refused."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise InputError(
-            f"mechanism = {function!r}: has no signature; wrap it in a function of (data, rng[, size])"
+            f"mechanism = {name_of(function)}: has no signature; wrap it in a function of (data, rng[, size])"
         ) from None
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in positional if p.default is p.empty]
     keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
     if len(positional) < 2 or len(required) > 3 or keywords:
         raise InputError(
-            f"mechanism = {function!r}: must be f(data, rng) or f(data, rng, size), is f{inspect.signature(function)}"
+            f"mechanism = {name_of(function)}: must be f(data, rng) or f(data, rng, size), is f{inspect.signature(function)}"
         )
     return len(required) == 3 or (len(positional) >= 3 and positional[2].name == "size")
 
@@ -121,8 +127,21 @@ def _called(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except (Exception, SystemExit) as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        raise BadOutput("raised", f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})") from error
+        raise BadOutput("raised", f"{_said(error)} ({_where(error, function)})") from error
+
+
+def _said(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _where(error: BaseException, function: Callable[..., Any]) -> str:
+    """file.py:line, the last place in the file of the function that was called; anywhere if there is none."""
+    frames = traceback.extract_tb(error.__traceback__)[1:] or traceback.extract_tb(error.__traceback__)
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    mine = [frame for frame in frames if code is not None and frame.filename == code.co_filename]
+    place = (mine or frames)[-1]
+    return f"{Path(place.filename).name}:{place.lineno}"
 
 
 # --- in this process --------------------------------------------------------------------------------------------------
@@ -178,9 +197,9 @@ class WorkerRunner:
         self._limit, self._start_limit = positive("time_limit", time_limit), positive("start_limit", start_limit)
         try:
             pickle.dumps(function)
-        except Exception as error:
+        except Exception:
             raise InputError(
-                f"mechanism = {function!r}: cannot be sent to a process; define it in a module ({error})"
+                f"mechanism = {name_of(function)}: cannot be sent to a process; define it at the top level of a module"
             ) from None
         self._function = function
         self._checked = Checked()
@@ -299,7 +318,7 @@ def _loss(mechanism: Mechanism, data: Any, other: Any, rng: np.random.Generator)
     except ReplayDiverged:
         return math.inf
     except Exception as error:
-        raise BadOutput("raised", f"{type(error).__name__}: {error}") from error
+        raise BadOutput("raised", _said(error)) from error
     return float(sum(a.law.logpdf(a.output) - b.law.logpdf(a.output) for a, b in zip(here, there, strict=True)))
 
 

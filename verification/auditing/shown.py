@@ -16,12 +16,12 @@ def shown_pair(pair: Pair | None) -> list[str]:
     if pair is None:
         return []
     sides = [_table(side) for side in pair]
-    lines = [f"{name}{shown(side)}" for name, side in zip(("A          ", "B          "), pair, strict=True)]
+    lines = [f"{name}{shown(side)}" for name, side in zip(("A           ", "B           "), pair, strict=True)]
     first, second = sides
     if first is None or second is None or first.shape != second.shape:
         return lines
     rows = np.flatnonzero((first != second).reshape(len(first), -1).any(axis=1))
-    return lines + [f"differ in  record {row}: {shown(first[row])} becomes {shown(second[row])}" for row in rows[:3]]
+    return lines + [f"differ in   record {row}: {shown(first[row])} becomes {shown(second[row])}" for row in rows[:3]]
 
 
 def _table(data: Any) -> Any:

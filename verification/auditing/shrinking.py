@@ -1,8 +1,8 @@
 """A simpler counterexample: fewest records, then fewest distinct ones, then simple numbers.
 
 The pair on which a claim was refuted is the one that a search happened to find.  Simpler pairs are proposed, the boldest step
-first; one that still looks refuted takes its place, until no proposal does.  A proposal is judged by bets on runs of its own, at the
-lax level ACCEPT: that decides what is shown, and nothing is concluded from it.  In the end the simplest pair is *confirmed* by bets
+first; one that still looks refuted takes its place, until no proposal does.  A proposal is judged by bets on runs of its own, at
+the lax level ACCEPT: that decides what is shown, and nothing is concluded from it.  In the end the simplest pair is *confirmed* by bets
 on fresh runs at the stated error.  If they are not won, the pair that was found stays.
 
 The effort is bounded: at most MOST_TRIED proposals, and at most the runs that the caller allows.  A proposal gets at most PATIENCE
@@ -27,11 +27,11 @@ from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.auditing import limits
 from tailproof.verification.auditing.admissible import Admissible
 from tailproof.verification.auditing.predictor import Predictor
+from tailproof.verification.auditing.progress import Watch
 from tailproof.verification.auditing.runner import SeededRunner
 from tailproof.verification.auditing.runs import Labelled, Pair, Source, joined
 from tailproof.verification.auditing.search import Candidate
 from tailproof.verification.auditing.sequential import Counts, Game, game
-from tailproof.verification.auditing.progress import Watch
 
 ACCEPT = 1e-3  # chance that bets accept a proposal on which the claim holds
 MOST_TRIED = 40  # proposals
@@ -222,7 +222,16 @@ class _Shrinking:
 
 
 def shrink(
-    runner: SeededRunner, claim: Claim, pair: Pair, space: Admissible, *, runs: int, error: float, seed: int, watch: Watch, before: int
+    runner: SeededRunner,
+    claim: Claim,
+    pair: Pair,
+    space: Admissible,
+    *,
+    runs: int,
+    error: float,
+    seed: int,
+    watch: Watch,
+    before: int,
 ) -> Effort:
     """Look for a simpler pair in at most so many runs; `before` is how many the audit has made."""
     candidate = candidate_of(pair, space)

@@ -10,9 +10,9 @@ Why a true claim is called violated with probability at most α = 1 − confiden
 go to events that are fixed beforehand:
 
 1. Wealth ever reaches 1/(BETS·α): probability at most BETS·α, by Ville's inequality, for every rule of stopping.
-2. Given all that was seen before, the looks have fixed sizes, since they depend on the number of samples that are left alone, and the
-   samples are fresh.  So the exact test of look i is wrong with probability at most its level αᵢ, and the sum of the levels of
-   the early looks is LOOKS·α.  A subject that fails cuts the last test short, as `fixed` says, at the level of the last one.
+2. Given all that was seen before, the looks have fixed sizes, since they depend on the number of samples that are left alone,
+   and the samples are fresh.  So the exact test of look i is wrong with probability at most its level αᵢ, and the levels of the
+   early looks sum to LOOKS·α.  A subject that fails cuts the last test short, as `fixed` says, at the level of the last one.
 3. The last look is wrong with probability at most LAST·α.
 4. A simpler pair is confirmed on samples of its own (`shrinking`), with probability at most SHRINK·α wrongly.
 
@@ -20,8 +20,8 @@ The union of these events has probability at most α.  Outside of it, every boun
 one does, and the pair that is shown violates the claim.  A search and all learning come before the samples that are tested, and
 cost no error.  The p-value is the least of pᵢ·α/αᵢ over all tests: at a true claim it is at most t with probability at most t.
 
-The parts were chosen by measurement (`python benchmarks/audits.py stopping`): most of the error is left to the last look, for it alone
-finds what a fixed audit just finds.
+The parts were chosen by measurement (`python benchmarks/audits.py stopping`): most of the error is left to the last look, for it
+alone finds what a fixed audit just finds.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from tailproof.verification.auditing.runs import EMPTY, Labelled, Pair, Source, 
 from tailproof.verification.auditing.search import LEAST, Found, Spaces
 from tailproof.verification.auditing.sequential import Counts, Game, game
 
-BETS, LOOKS, SHRINK = 0.1, 0.05, 0.02
+BETS, LOOKS, SHRINK = 0.05, 0.03, 0.02
 LAST = 1 - BETS - LOOKS - SHRINK
-EARLY = 0.06  # of the budget, for bets beside a search
+EARLY, FIRST_STAGE = 0.03, 240  # of the budget, for bets beside a search; the runs of their first stage, and every stage is
+# twice as long: where there is no room for one, there are no bets
 SEVERAL = 0.15  # the same on several pairs that are given
-FIRST_STAGE = 240  # runs before the search of the bets goes on; every stage is twice as long
 FEWEST = 100  # runs below which no stage starts, and no look is taken
 EARLIEST = 5  # halvings of the samples to the first look
-AGAIN = 0.4  # of what a fixed audit learns from, at least, is fresh
+LESS = 0.8  # of what a fixed audit learns from, beside a search: the samples that the bets took are made up for
 
 
 def run_stopping(
@@ -65,19 +65,7 @@ def run_stopping(
 ) -> Outcome:
     """At most `budget` runs, fewer if the claim is refuted before; wrongly with probability at most (1 − SHRINK)·error."""
     first = _bets(samples, claim, spaces, budget=budget, error=BETS * error, seed=seed, watch=watch)
-    course = first.played.course
-    early = Outcome(
-        lower=course.lower,
-        p_value=min(1.0, course.p_value / BETS),
-        refuted=first.played.won,  # the values up to the bound itself are refuted
-        pair=course.pair,
-        sides=samples.pairs[course.pair] if samples.pairs else None,
-        predictor=course.predictor,
-        counts=course.total,
-        last=first.played.last,
-        searched=len(first.found.candidates) if first.found is not None else 0,
-        power=0.5,
-    )
+    early = _early(samples, first)
     if early.refuted:
         return replace(early, complete=True)
     found, pairs = _finalists(samples, claim, spaces, first, budget=budget, seed=seed, watch=watch)
@@ -109,6 +97,26 @@ def run_stopping(
     )
 
 
+def _early(samples: Source, first: _Played) -> Outcome:
+    """What the bets say."""
+    looked = 0 if first.found is None else len(first.found.candidates)
+    if not samples.pairs:
+        return Outcome(searched=looked)
+    course = first.played.course
+    return Outcome(
+        lower=course.lower,
+        p_value=min(1.0, course.p_value / BETS),
+        refuted=first.played.won,  # the values up to the bound itself are refuted
+        pair=course.pair,
+        sides=samples.pairs[course.pair],
+        predictor=course.predictor,
+        counts=course.total,
+        last=first.played.last,
+        searched=looked,
+        power=0.5,
+    )
+
+
 def _failed(samples: Source, pair: Pair) -> bool:
     return any(incident.fatal and incident.pair is pair for incident in samples.incidents)
 
@@ -118,11 +126,10 @@ def _failed(samples: Source, pair: Pair) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Played:
-    """How the bets went, what their search found, and how many runs that took; whether runs were repeated (`probe`)."""
+    """How the bets went, what their search found, and whether runs were repeated (`probe`)."""
 
     played: Game
     found: Found | None = None
-    searching: int = 0
     probed: bool = False
 
 
@@ -139,21 +146,29 @@ def _bets(
         if share * budget >= FEWEST:
             played.play(int(share * budget) - samples.runs)
         return _Played(played, probed=True)
-    cap, stage, searching, probed = int(EARLY * budget), FIRST_STAGE, 0, False
     found: Found | None = None
-    while min(stage, cap - samples.runs) >= FEWEST and not played.won:
-        size = min(stage, cap - samples.runs)
+    probed = False
+    for size in stage_sizes(max(int(EARLY * budget), FIRST_STAGE if budget >= 10 * FIRST_STAGE else 0)):
         before = samples.runs
         found = searched(samples, spaces, claim, max(2 * LEAST, int(SEARCH_SHARE * size)), seed, found, watch)
-        searching += samples.runs - before
         for promise in found.promises:
             played.add(promise.pair, known(promise))
         if samples.pairs and not probed:
             probe(samples, seed)
             probed = True
         played.play(size - (samples.runs - before))
+        if played.won:
+            break
+    return _Played(played, found, probed)
+
+
+def stage_sizes(runs: int) -> list[int]:
+    """Every stage is twice as long as the one before; the last one takes what is left, if it is enough."""
+    sizes, stage = [], FIRST_STAGE
+    while runs - sum(sizes) >= FEWEST:
+        sizes.append(min(stage, runs - sum(sizes)))
         stage *= 2
-    return _Played(played, found, searching, probed)
+    return sizes
 
 
 def _finalists(
@@ -164,10 +179,10 @@ def _finalists(
     seen = [joined([EMPTY, *parts]) for parts in played.seen]
     if spaces is None:
         return None, list(zip(samples.pairs, seen, strict=True))
-    left = max(2 * LEAST, int(SEARCH_SHARE * budget) - first.searching)
-    found = searched(samples, spaces, claim, left, seed, first.found, watch)
+    left = max(2 * LEAST, int(SEARCH_SHARE * budget) - samples.runs)
+    found = searched(samples, spaces, claim, left, seed, None, watch)
     pairs = [(promise.pair, known(promise)) for promise in found.promises]
-    if samples.pairs:
+    if samples.pairs and played.bets.log_wealth_of_claim > 0:
         best = max(range(len(samples.pairs)), key=lambda k: p.expected if (p := played.predictors[k]) else -math.inf)
         pairs.append((samples.pairs[best], EMPTY))
     unlike: list[tuple[Pair, Labelled]] = []
@@ -225,14 +240,14 @@ def _looked(
     source: Source, claim: Claim, seen: Sequence[Labelled], first: _Played, *, budget: int, error: float, watch: Watch
 ) -> Outcome:
     left = budget - source.runs
-    goal, training = _training(claim, seen, left, budget, searched=first.found is not None, error=LAST * error)
+    goal, training, planned = _training(claim, seen, left, budget, searched=first.found is not None, error=LAST * error)
     start = source.runs
     chosen = choose(source, goal, training, seen)
     if chosen is None:
         return Outcome()
     pair, parts = chosen
     if not goal.whole and parts[-1].outputs.shape[1] > 1:
-        more = min(WIDER * training, LARGEST_SHARE * left - training)  # there is more to learn
+        more = min(WIDER * planned, LARGEST_SHARE * left - training)  # there is more to learn
         parts.append(source.draw(pair, max(0, int(more))))
     past = joined(parts)
     ends = look_ends(left - (source.runs - start), len(past) if goal.whole else None)
@@ -254,22 +269,23 @@ def _looked(
 
 def _training(
     claim: Claim, seen: Sequence[Labelled], left: int, budget: int, *, searched: bool, error: float
-) -> tuple[Goal, int]:
-    """What the predictor is chosen for, and how many fresh samples it is chosen from, on top of those that were seen."""
+) -> tuple[Goal, int, float]:
+    """What the predictor is chosen for, how many fresh samples it is chosen from, and how many a fixed audit would take."""
     if len(seen) == 1 and not searched:
-        wanted = training_share(claim, budget, 1) * budget - len(seen[0])
+        planned = training_share(claim, budget, 1) * budget
+        wanted = planned - len(seen[0])
     else:
-        wanted = training_share(claim, left, len(seen), known=True) * left
+        wanted = planned = training_share(claim, left, len(seen), known=True) * left
         if not isinstance(claim, GDP):
-            wanted = max(AGAIN * wanted, wanted - max(map(len, seen)))
+            wanted = LESS * planned
     training = max(1, int(wanted))
-    return goal_of(claim, left - training, error), training
+    return goal_of(claim, left - training, error), training, planned
 
 
 def _tested(
     source: Source, pair: int, past: Labelled, claim: Claim, goal: Goal, ends: list[int], error: float, watch: Watch
 ) -> tuple[_Looks, Predictor, Counts, Labelled, bool]:
-    looks, done, correct, inside = _Looks(error), 0, 0, 0
+    looks, done, correct, inside, fresh = _Looks(error), 0, 0, 0, EMPTY
     predictor = learn(past.outputs, past.labels, goal)
     errors = look_errors(len(ends), error)
     for end, level in zip(ends, errors, strict=True):

@@ -1,6 +1,6 @@
 """Witnesses of audits: the pair of neighbours on which a claim was refuted, and what it takes to refute it there again, as JSON.
 
-A replay runs the subject anew on this pair, with coins of its own: the verdict of a false alarm would hardly repeat itself.  The
+A replay runs the subject again on this pair, with coins of its own: the verdict of a false alarm would hardly repeat itself.  The
 subject is found by MODULE:FUNCTION, in the folder from which it was imported, or by the program's command line; a function without
 such a name is handed to `replay_audit`.
 """
@@ -49,6 +49,8 @@ def witness_of_audit(result: AuditResult, place: Mapping[str, Any], *, budget: i
             "budget": budget,
             "confidence": result.confidence,
             "sequential": result.sequential,
+            "exhaustive": result.exhaustive,
+            "shrunk": result.shrunk,
             "seed": result.seed,
             f"{result.parameter}_lower": result.lower,
             "region": result.witness["region"],
@@ -108,7 +110,8 @@ def replay_audit(
     try:
         claim = claim_from_json(found["claim"])
         pair = _read(found["data"]), _read(found["neighbour"])
-        settings = {key: found[key] for key in ("budget", "confidence", "sequential")}
+        settings = {key: found[key] for key in ("budget", "confidence")}
+        settings["exhaustive"] = bool(found.get("exhaustive", not found["sequential"]))
         seed = found["seed"] + 1 if seed is None else seed  # not the coins that chose this pair
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"witness: damaged or of another version ({type(error).__name__}: {error})") from None
@@ -144,5 +147,5 @@ def replayed(witness: dict[str, Any]) -> tuple[int, dict[str, Any], str]:
         "detail": str(result),
         "audit": result.to_json(),
     }
-    code = {"violated": 1, "consistent": 0, "inconclusive": 2}[result.verdict]
+    code = {"violated": 1, "consistent": 0, "inconclusive": 4}[result.verdict]
     return code, value, f"{subject}, audit:\n{result}\nclaimed {claimed:.12g}, found {result.lower:.12g}: {verdict}"

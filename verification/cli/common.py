@@ -72,6 +72,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> Any:
         text = message.removeprefix("argument ").replace("\n", " ")
+        text = re.sub(r"^the following arguments are required: (.*)$", r"missing: \1", text)
+        text = re.sub(r"^one of the arguments (.*) is required$", r"missing: one of \1", text)
+        text = re.sub(r"^unrecognized arguments: (.*)$", r"unexpected: \1", text)
+        text = re.sub(r": expected (at least )?one argument$", ": a value is missing", text)
+        text = re.sub(r": not allowed with argument (.*)$", r": cannot be given together with \1", text)
         print(f"{self.prog}: {text}; see `{self.prog} --help`", file=sys.stderr)
         raise SystemExit(2)
 

@@ -126,8 +126,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def _without_command(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
-        if words[1:] and words[1] in COMMANDS:
-            return _run(words[1], ["--help"])
+        if words[1:] and words[0] == "help":
+            return _run(words[1], ["--help"]) if words[1] in COMMANDS else _without_command(words[1:])
         common.say(overview())
         return 0
     if words[0] in ("-V", "--version", "version"):

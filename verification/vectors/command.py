@@ -44,6 +44,8 @@ def check(
 
 
 def _documents(folder: Path, kinds: list[str] | None) -> list[dict[str, Any]]:
+    if not folder.is_dir():
+        raise InputError(f"folder = {str(folder)!r}: there is no such folder")
     try:
         documents = load(folder)
         there = sorted({document["kind"] for document in documents})
@@ -59,4 +61,4 @@ def _asked(documents: list[dict[str, Any]], program: str, limit: float) -> Repor
     except ValueError as error:
         raise InputError(f"command = {program!r}: {error}") from None
     except OSError as error:
-        raise InputError(f"command = {program!r}: cannot be started ({error})") from None
+        raise InputError(f"command = {program!r}: cannot be started ({error.strerror or error})") from None
