@@ -36,11 +36,11 @@ ADD_REMOVE = Neighbouring.ADD_REMOVE
 
 
 class UnsoundConversion(ValueError):
-    """There is no theorem that takes the one claim to the other."""
+    """The one claim does not imply the other."""
 
 
 class UnprovedClaim(UserWarning):
-    """A published claim is recorded, but its published proof does not cover this case."""
+    """The published proof of the claim does not cover this case."""
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,13 @@ def _paper(name: str, detail: str, _: int, __: Effort) -> list[Json]:
 
 
 def _errata(_: str, __: str, ___: int, ____: Effort) -> list[Json]:
-    return [{**erratum_json(entry), "stands": entry.recheck()} for entry in errata()]
+    return _checked_errata(None)
+
+
+def _checked_errata(names: set[str] | None) -> list[Json]:
+    """All of them, or those of these ids."""
+    chosen = [entry for entry in errata() if names is None or entry.id in names]
+    return [{**erratum_json(entry), "stands": entry.recheck()} for entry in chosen]
 
 
 # --- what tasks cost: only their order and the remaining time that is shown depend on it
@@ -210,6 +216,8 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
         "libraries": None if only else libraries.kept(),
     }
     report["published_claims"] = plain(published_claims.published_claims(findings, checked, only))
+    if only:  # those that the page needs to tell what fails
+        corrected += _checked_errata({name for claim in report["published_claims"] for name in claim["errata"]})
     report["failures"] = _failures(findings, judged, checked, corrected)
     report["failures"] += published_claims.failures(report["published_claims"])
     report["failures"] += paper_check.failures(papers)

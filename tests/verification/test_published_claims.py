@@ -12,7 +12,7 @@ from tailproof.bounds.errata import errata
 from tailproof.bounds.theorems import theorems
 from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
 from tailproof.refimpl.claims import gaussian_delta
-from tailproof.verification import published_claims, statements
+from tailproof.verification import published_claims, statements, verify
 from tailproof.verification.check import QUICK, Effort, honest_findings
 from tailproof.verification.page.published import refuted
 from tailproof.verification.published_claims import LEMMAS, NOTHING, OPEN, REFUTED, STANDS, cells, coins_delta, failures
@@ -161,3 +161,13 @@ def test_errata_that_refute_a_claim_are_told_to_readers() -> None:
         sentences = re.split(r"(?<=[.])\s+(?=[A-Z])", entry.story)
         assert len(sentences) > 1
         assert max(len(sentence.split()) for sentence in sentences) <= 28
+
+
+def test_a_selection_has_the_errata_that_its_claims_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is run: what fails is known from the statements."""
+    monkeypatch.setattr(verify, "work", lambda *_: [])
+    report, _ = verify.build_report(only=["P3.A2", "P2.A2"], seed=0, effort=QUICK, preset="quick")
+    named = {name for claim in report["published_claims"] for name in claim["errata"]}
+    assert "P3.Alg2.batch" in named
+    assert {entry["id"] for entry in report["errata"]} == named
+    assert all(entry["stands"] for entry in report["errata"])

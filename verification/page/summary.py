@@ -36,7 +36,9 @@ def _scope(report: Json) -> str:
     ):
         parts += [f"{len(report[key])} {words}"] if report[key] else []
     papers = sorted({a["paper"] for a in report.get("algorithms", [])} | {e["paper"] for e in report["errata"]})
-    named = f"papers on differentially private optimisation with heavy-tailed data ({', '.join(map(text, papers))})"
+    ids = ", ".join(map(text, papers))
+    cited = f'<a href="#papers">{ids}</a>' if report.get("papers") else ids
+    named = f"papers on differentially private optimisation with heavy-tailed data ({cited})"
     listed = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     only = " This is a selection (--only)." if report.get("only") else ""
     return f"Tailproof checked by machine what {named if papers else 'papers'} claim: {listed}.{only}"
@@ -130,7 +132,8 @@ def _facts(report: Json, run_facts: Json) -> str:
 
 def _papers(report: Json) -> str:
     """Citations, and how much of each paper's text was at hand."""
-    cited = report.get("papers") or []
+    about = {a["paper"] for a in report.get("algorithms", [])} if report.get("only") else None
+    cited = [p for p in report.get("papers") or [] if about is None or p["id"] in about]
     if not cited:
         return ""
     lines = "".join(
