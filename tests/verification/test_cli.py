@@ -153,7 +153,7 @@ def test_bad_data_files(name: str, tmp_path: Path, capsys: Capture) -> None:
         (["verify", "--only", "P4.G"], "no implementation"),
         (["verify", "--jobs", "0"], "jobs"),
         (["verify", "--seed", "-1"], "seed"),
-        (["verify", "--quick", "--full"], "not allowed"),
+        (["verify", "--quick", "--full"], "cannot be given together"),
         (["nonsense"], "nonsense"),
         (["replay", "missing.json"], "missing.json"),
         (["replay", __file__], "JSON"),
