@@ -283,12 +283,13 @@ def planned(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 def described(found: Plan) -> str:
     """Readable lines."""
-    share = f"{found.region.mass:.3g} of the outputs are used, {found.region.success:.4g} of them guessed right"
+    mass = "every output tells" if found.region.mass >= 1 else f"{100 * found.region.mass:.3g} % of the outputs tell"
     return "\n".join(
         [
-            f"claim: {found.claim}    truth: {found.true} ({found.pair} pair)",
-            f"samples: {found.samples} runs, both data sets together, refute the claim with probability {found.power:g}",
-            f"confidence: {found.confidence:g}; {share}",
-            "what training a predictor takes comes on top",
+            f"claim   {found.claim}",
+            f"truth   {found.true}, if outputs have the laws of the {found.pair} pair",
+            f"runs    {found.samples}, on both data sets together, refute the claim with probability {found.power:g}",
+            f"why     {mass} A from B; such a guess is right with probability {found.region.success:.4g}",
+            f"The audit's confidence is {found.confidence:g}.  The runs that it learns from come on top.",
         ]
     )
