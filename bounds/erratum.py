@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Kind = Literal["privacy", "rate", "constant", "typo"]
@@ -35,6 +35,11 @@ class Erratum:
     reconstructed: bool = (
         False  # whether it is about a statement whose formulas we restored: `tailproof.bounds.errata` sets it
     )
+    title: str = ""  # one sentence for readers who do not know the paper
+    story: str = ""  # one paragraph: what is claimed, why it fails, what is left
+
+    def told(self, title: str, story: str) -> Erratum:
+        return replace(self, title=title, story=story)
 
     def concerns(self, paper: str, label: str) -> bool:
         return self.paper == paper and names(self.place, label)

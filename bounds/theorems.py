@@ -5,18 +5,18 @@ from __future__ import annotations
 from tailproof.bounds.papers import p0, p1, p2, p3, p4
 from tailproof.bounds.papers.choices import CHOICES
 from tailproof.bounds.statements import Choice, Comparison, Statement
-from tailproof.refimpl.validation import InputError
+from tailproof.refimpl.validation import known
 
 PAPERS = (p0, p1, p2, p3, p4)
 
 
 def theorems() -> tuple[Statement, ...]:
-    """Every statement, paper by paper."""
+    """All statements of the papers, and ours, paper by paper."""
     return tuple(statement for paper in PAPERS for statement in paper.STATEMENTS)
 
 
 def comparisons() -> tuple[Comparison, ...]:
-    """Every sentence that compares two rates."""
+    """All sentences of the papers that compare two rates."""
     return tuple(comparison for paper in PAPERS for comparison in paper.COMPARISONS)
 
 
@@ -25,11 +25,8 @@ def choices() -> tuple[Choice, ...]:
 
 
 def theorem(identifier: str) -> Statement:
-    """The statement with this id; `InputError` if there is none."""
-    for statement in theorems():
-        if statement.id == identifier:
-            return statement
-    near = [s.id for s in theorems() if s.id.startswith(identifier[:4])][:8]
-    raise InputError(
-        f"id = {identifier!r}: must be an id of `tailproof theorem`" + (f", such as {', '.join(near)}" if near else "")
-    )
+    """The statement with this id, in any case; `InputError` if there is none."""
+    by_id = {statement.id: statement for statement in theorems()}
+    same = [s.id for s in theorems() if s.label.replace(" ", "").lower() == identifier.replace(" ", "").lower()]
+    hint = f"{identifier} is {', '.join(same)}; " if same else ""
+    return by_id[known("id", identifier, by_id, f"{hint}`tailproof theorem` lists all ids")]

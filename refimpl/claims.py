@@ -19,6 +19,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl import validation
 from tailproof.refimpl.validation import FloatArray
 
@@ -35,11 +36,11 @@ ADD_REMOVE = Neighbouring.ADD_REMOVE
 
 
 class UnsoundConversion(ValueError):
-    """There is no theorem that takes the one claim to the other."""
+    """The one claim does not imply the other."""
 
 
 class UnprovedClaim(UserWarning):
-    """A published claim is recorded, but its published proof does not cover this case."""
+    """The published proof of the claim does not cover this case."""
 
 
 @dataclass(frozen=True)
@@ -114,26 +115,52 @@ _KINDS: dict[str, tuple[type[Claim], dict[str, str]]] = {
 }
 
 
+_NAMES = {"puredp": "pure", "approxdp": "approx"}
+_LETTERS = {"epsilon": "eps", "ε": "eps", "δ": "delta", "ρ": "rho", "μ": "mu"}
+_FORMS = "pure(eps=1), approx(eps=1,delta=1e-5), zcdp(rho=.1) or gdp(mu=1)"
+
+
 def parse_claim(text: str, neighbouring: Neighbouring = REPLACE_ONE) -> Claim:
-    """Read `pure(eps=1)`, `approx(eps=1,delta=1e-5)`, `zcdp(rho=.1)` or `gdp(mu=1)`."""
-    forms = "pure(eps=…), approx(eps=…,delta=…), zcdp(rho=…), gdp(mu=…)"
+    """Read `pure(eps=1)`, `approx(eps=1,delta=1e-5)`, `zcdp(rho=.1)` or `gdp(mu=1)`.
+
+    Also `pure(1)`, `approx(1, 1e-5)`, `pure(epsilon=1)`, and letters alone, which say what is meant: `eps=1`, `eps=1,delta=1e-5`,
+    `rho=.1`, `mu=1`.  Case does not matter.
+    """
     match = re.fullmatch(r"\s*(\w+)\s*\(([^()]*)\)\s*", text)
-    if match is None or match[1] not in _KINDS:
-        raise validation.InputError(f"claim = {text!r}: must be one of {forms}")
-    kind, letters = _KINDS[match[1]]
+    parts = [piece.strip() for piece in (match[2] if match else text).split(",") if piece.strip()]
+    named = [(_letter(part.partition("=")[0]), part.partition("=")[2].strip()) for part in parts if "=" in part]
+    name = _NAMES.get(match[1].lower(), match[1].lower()) if match else _kind_of({letter for letter, _ in named})
+    if name not in _KINDS or (match is None and len(named) < len(parts)):
+        meant = did_you_mean(match[1], _KINDS) if match else ""
+        raise validation.InputError(f"claim = {text!r}: must be like {_FORMS}{meant}")
+    kind, letters = _KINDS[name]
+    if parts and not named and len(parts) == len(letters):
+        named = list(zip(letters, parts, strict=True))
+    elif len(named) < len(parts):
+        wrong = next(part for part in parts if "=" not in part)
+        raise validation.InputError(f"claim = {text!r}: unexpected {wrong!r}; must be like {_FORMS}")
     given: dict[str, float] = {}
-    for part in filter(None, (piece.strip() for piece in match[2].split(","))):
-        key, _, value = (piece.strip() for piece in part.partition("="))
-        if key not in letters or letters[key] in given:
-            raise validation.InputError(f"claim = {text!r}: unexpected {part!r}; must be one of {forms}")
+    for letter, value in named:
+        if letter not in letters or letters[letter] in given:
+            raise validation.InputError(f"claim = {text!r}: unexpected {f'{letter}={value}'!r}; must be like {_FORMS}")
         try:
-            given[letters[key]] = float(value)
+            given[letters[letter]] = float(value)
         except ValueError:
-            raise validation.InputError(f"claim = {text!r}: {key} = {value!r} is not a number") from None
-    missing = [letter for letter, name in letters.items() if name not in given]
+            raise validation.InputError(f"claim = {text!r}: {letter} = {value!r} is not a number") from None
+    missing = [letter for letter, full in letters.items() if full not in given]
     if missing:
-        raise validation.InputError(f"claim = {text!r}: {', '.join(missing)} is missing; must be one of {forms}")
+        raise validation.InputError(f"claim = {text!r}: {', '.join(missing)} is missing; must be like {_FORMS}")
     return kind(**given, neighbouring=neighbouring)
+
+
+def _letter(text: str) -> str:
+    word = text.strip().lower()
+    return _LETTERS.get(word, word)
+
+
+def _kind_of(letters: set[str]) -> str | None:
+    """The one kind that has exactly these letters."""
+    return next((name for name, (_, needed) in _KINDS.items() if set(needed) == letters), None)
 
 
 def claim_to_json(claim: Claim) -> dict[str, Any]:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, xlog1py, xlogy
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.validation import FloatArray, InputError, matrix, positive, records, vector
 
 if TYPE_CHECKING:
@@ -797,7 +798,7 @@ def parse_loss(text: str) -> Loss:
         except ValueError:
             raise InputError(f"loss = {text!r}: the weight {rest[0]!r} must be a number > 0") from None
         return Ridge(named[rest[1]], positive("the weight of the loss", weight))
-    raise InputError(f"loss = {text!r}: must be one of {', '.join(named)}, or ridge:WEIGHT:NAME with one of these names")
+    raise InputError(f"loss = {text!r}: must be one of {', '.join(named)}, or ridge:WEIGHT:NAME{did_you_mean(text, named)}")
 
 
 def _no_pieces(loss: Loss) -> InputError:

@@ -8,12 +8,15 @@ neither an exception nor its absence depends on private data in a way the caller
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from tailproof._nearest import did_you_mean
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -97,9 +100,19 @@ def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
     return integer
 
 
+def known(name: str, value: str, allowed: Iterable[str], where: str) -> str:
+    """The allowed name that is meant, whatever its case; `where` says how to see them all."""
+    names = list(allowed)
+    for found in (value, *(other for other in names if other.lower() == value.strip().lower())):
+        if found in names:
+            return found
+    raise InputError(f"{name} = {value!r}: is not known{did_you_mean(value, names, most=3)}; {where}")
+
+
 def choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
-        raise InputError(f"{name} = {value!r}: must be one of {', '.join(allowed)}")
+        meant = did_you_mean(value, allowed) if isinstance(value, str) else ""
+        raise InputError(f"{name} = {value!r}: must be one of {', '.join(allowed)}{meant}")
     return str(value)
 
 

@@ -6,6 +6,8 @@ loops for each other.  What is there once all tests are collected, modules and t
 
 # ruff: noqa: E402  (the variables are read when numpy is imported)
 
+from __future__ import annotations
+
 import gc
 import os
 import sys
@@ -18,6 +20,10 @@ from collections.abc import Generator
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")  # no test depends on how fast the machine is
 
 OURS = {"refimpl", "bounds", "verification"}
 

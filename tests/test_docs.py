@@ -12,17 +12,21 @@ from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tailproof.bounds import errata, theorems
+from tailproof.bounds.citations import citations
+from tailproof.verification import explanations
 from tailproof.verification.cli import parser
 from tests.browsing import SCHEMES, SCREENS, open_page, opened, silent
 from tests.documented import Page, blocks, commands_of
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+EXPLANATIONS = sorted((ROOT / "verification" / "explanations").rglob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md")) + EXPLANATIONS
 
 # Blocks of the kind `sh`, which are shown and not run, and why.
 SHOWN_ONLY = {
@@ -32,8 +36,25 @@ SHOWN_ONLY = {
     "pip install '.[audits]'": "installs",
     "python examples/audits/run.py": "takes long; needs other libraries",
     "tailproof verify --full": "takes long",
+    "tailproof verify --only P2.A2 P3.A2": "takes seconds; the build of the site runs it",
     "tailproof theorem --check": "takes half a minute; tests/verification/test_paper_check.py",
-    "python benchmarks/localisation.py bias --json benchmarks/bias.json": "takes long; its results are kept",
+    "tailproof sandwich --plot sandwich.svg": "takes a minute or two; tests/verification/test_sandwich.py",
+    "python benchmarks/localisation.py bias --json benchmarks/bias.json": "takes long; its results are cached",
+    "python benchmarks/localisation.py bias": "takes long; its results are cached",
+    "python benchmarks/localisation.py solvers": "takes long; its results are cached",
+    "python benchmarks/localisation.py bound": "takes long; its results are cached",
+    "python benchmarks/localisation.py tuning": "takes long; its results are cached",
+    "python benchmarks/localisation.py speed": "measures the machine",
+    "python benchmarks/descent.py speed": "measures the machine",
+    "python benchmarks/estimators.py": "measures the machine",
+    "python benchmarks/distance_program.py": "measures the machine",
+    "python benchmarks/exponential.py samplers": "takes long; its results are cached",
+    "python benchmarks/exponential.py table": "takes long; its results are cached",
+    "python benchmarks/sweeps.py --lines benchmarks/sweeps.jsonl": "takes long; its results are cached",
+    "python benchmarks/planted.py": "takes long; its results are cached",
+    "python benchmarks/audits.py all": "takes long; its results are cached",
+    "python benchmarks/false_alarms.py": "takes long; its results are cached",
+    "python benchmarks/against_diffprivlib.py": "takes long; its results are cached",
     "cc -O2 -o clipped_mean examples/clipped_mean.c -lm": "needs a compiler; tests/test_examples.py",
     "tailproof vectors check --command ./clipped_mean": "needs the program; tests/test_examples.py",
     "tailproof verify --full --report nightly": "takes long",
@@ -43,10 +64,15 @@ SHOWN_ONLY = {
     "tailproof verify --full --cluster tcp://host:8786": "needs a cluster",
     "tailproof sweep P2.T2 --cluster local:2": "takes seconds of each worker; tests/verification/test_workers.py",
     "tailproof vectors export vectors": "takes seconds; tests/verification/vectors/test_export.py",
+    "tailproof experiment p0-logistic --data a9a --test a9a.t --features 123 --plot a9a.png --json a9a.json": "needs its data",
+    "tailproof experiment p1-ridge --data adult.data --test adult.test --runs 5": "needs its data",
+    "tailproof solve P2.A2 --data incomes.csv --columns income --rho 0.1 --set clip=1000": "needs data; test_solve.py has the like",
+    "tailproof solve P0.A3 --data a9a --loss logistic --domain ball:5 --epsilon 1 --delta 1e-5 --moment-order 8 "
+    "--moment-bound 3.75 --record-smoothness 3.6": "needs its data; test_solve.py has the like",
 }
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT / "docs")))
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_a_page_shows_is_what_happens(path: Path, tmp_path: Path) -> None:
     """Files, code and commands of a page, in its order and in a folder of its own.  Seeds are fixed; were they not, the audits that
     find nothing would err with probability 0.001 each."""
@@ -72,7 +98,7 @@ def test_a_page_that_says_something_else_fails(tmp_path: Path, block: str, named
 
 def test_blocks_are_of_a_kind_that_is_run_or_listed() -> None:
     found = [block for path in PAGES for block in blocks(path.read_text(encoding="utf-8"))]
-    assert {block.kind for block in found} <= {"python", "py", "console", "text", "sh", "json", "ini"}
+    assert {block.kind for block in found} <= {"python", "py", "console", "text", "sh", "json", "ini", "diff"}
     fences = sum(len(re.findall(r"^ *(?:```|~~~)", path.read_text(encoding="utf-8"), re.M)) for path in PAGES)
     assert fences == 2 * len(found)  # none is missed
     listed = [line for block in found if block.kind == "sh" for line in block.text.splitlines()]
@@ -124,7 +150,8 @@ def test_the_site(tmp_path: Path) -> None:
     every_link_leads_somewhere(pages)
     nothing_is_loaded_from_elsewhere(site, pages)
     all_is_documented(site / "reference", pages)
-    kept_studies_are_shown(site / "reference")
+    cached_studies_are_shown(site / "findings")
+    pictures_notebooks_and_the_sample_are_there(site)
     with opened(tmp_path / "profile") as browser:
         for screen in SCREENS:
             pages_fit_and_fetch_nothing(browser, site, screen)
@@ -132,18 +159,22 @@ def test_the_site(tmp_path: Path) -> None:
 
 
 def every_link_leads_somewhere(pages: dict[Path, Links]) -> None:
-    links = [(path, urlsplit(link)) for path, page in pages.items() for link in page.links]
+    elsewhere = {link for paper in citations() for link in (paper.url, paper.note.rpartition(" ")[2]) if link}
+    links = [(path, urlsplit(link)) for path, page in pages.items() for link in page.links if link not in elsewhere]
     assert len(links) > 3000
     for path, url in links:
         target = (path.parent / unquote(url.path)).resolve() if url.path else path
         assert not url.scheme + url.netloc, f"{path.name}: {url.geturl()} is elsewhere, where no test can look"
+        if target.suffix == ".ipynb":
+            assert target.is_file(), f"{path.name}: {url.geturl()} is not there"
+            continue
         assert target in pages, f"{path.name}: {url.geturl()} is not there"
         assert not url.fragment or unquote(url.fragment) in pages[target].ids, (
             f"{path.name}: {url.geturl()} has no such place"
         )
 
 
-def kept_studies_are_shown(folder: Path) -> None:
+def cached_studies_are_shown(folder: Path) -> None:
     """Every mechanism of the zoo, and how many of which kind are flagged; every estimator of the auditors' study."""
     rows = json.loads((ROOT / "benchmarks" / "zoo.json").read_text(encoding="utf-8")).values()
     text = (folder / "zoo.html").read_text(encoding="utf-8")
@@ -158,8 +189,27 @@ def kept_studies_are_shown(folder: Path) -> None:
         assert line["version"] in text
 
 
+def pictures_notebooks_and_the_sample_are_there(site: Path) -> None:
+    pictures = {path.stem: path.read_text(encoding="utf-8") for path in (site / "pictures").glob("*.svg")}
+    assert set(pictures) == {"channel", "guess", "outputs", "plan", "sweep"}
+    assert all(text.rstrip().endswith("</svg>") for text in pictures.values())
+    books = {path.stem: nbformat.read(path, as_version=4) for path in (site / "notebooks").glob("*.ipynb")}
+    assert set(books) == {"audit", "theorem", "regression"}
+    for book in books.values():
+        nbformat.validate(book)
+        assert sum(cell["cell_type"] == "code" for cell in book["cells"]) >= 5
+    written = [cell["source"] for cell in books["audit"]["cells"] if cell["source"].startswith("%%writefile ")]
+    assert [source.split()[1] for source in written] == ["mine.py", "test_mine.py"]
+    assert any(cell["source"].startswith("!tailproof audit mine:noisy_mean") for cell in books["audit"]["cells"])
+    assert "P3.A2" in (site / "findings" / "sample" / "report.html").read_text(encoding="utf-8")
+    for one in explanations.explanations():
+        assert f">{one.name}<" in (site / "reference" / "explain" / f"{one.kind}-{one.slug}.html").read_text(
+            encoding="utf-8"
+        )
+
+
 def nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Links]) -> None:
-    loaded = [(path, name) for path, page in pages.items() for name in page.loaded]
+    loaded = [(path, name) for path, page in pages.items() for name in page.loaded if not name.startswith("data:")]
     assert loaded
     for path, name in loaded:
         url = urlsplit(name)
@@ -178,20 +228,34 @@ def all_is_documented(reference: Path, pages: dict[Path, Links]) -> None:
     commands = next(a.choices for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
     assert {f"tailproof-{name}" for name in commands} <= pages[reference / "command-line.html"].ids
     assert {statement.id for statement in theorems()} <= pages[reference / "atlas.html"].ids
-    assert {erratum.id for erratum in errata()} <= pages[reference / "errata.html"].ids
+    assert {erratum.id for erratum in errata()} <= pages[reference.parent / "findings" / "errata.html"].ids
+
+
+LOOKED_AT = (
+    "index",
+    "start/audit",
+    "audit/runs",
+    "referee/theorem",
+    "findings/causes",
+    "findings/sample/report",
+    "understand/channel",
+    "benchmarks/rates",
+    "reference/command-line",
+    "reference/explain/bugs-unclipped",
+)
 
 
 def pages_fit_and_fetch_nothing(browser: webdriver.Chrome, site: Path, screen: str) -> None:
-    papers = set()
+    papers: dict[str, set[str]] = {scheme: set() for scheme in SCHEMES}
     for scheme in SCHEMES:
         large = ("reference/atlas", "reference/python") if scheme == "light" else ()  # a second each
-        for name in ("index", "tutorials/theorem", "reference/command-line", *large):
+        for name in (*LOOKED_AT, *large):
             open_page(browser, (site / f"{name}.html").as_uri(), screen, scheme)
             width, inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
             assert width <= inner, f"{name} scrolls sideways on a {screen}"
-            papers.add(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
+            papers[scheme].add(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
             silent(browser, site.as_uri())
-    assert len(papers) == 2  # light and dark, as the system has it
+    assert papers["light"].isdisjoint(papers["dark"])  # as the system has it
 
 
 def the_search_works_from_a_folder(browser: webdriver.Chrome, site: Path) -> None:

@@ -42,7 +42,7 @@ __tracebackhide__ = failed_assertion
 
 
 class ClaimRefuted(AssertionError):
-    """`result` is the audit's, `witness` the file that `tailproof replay` takes, where one could be written."""
+    """An audit refuted the claim.  `result` is what it found, `witness` the file for `tailproof replay` if one could be written."""
 
     def __init__(self, text: str, result: AuditResult, witness: Path | None) -> None:
         super().__init__(text)

@@ -274,17 +274,20 @@ def _axes(place: Any, right: Fraction, top: Fraction, across: str, up: str) -> l
 # --- the page ---------------------------------------------------------------------------------------------------------------
 
 STYLE = """
-math { font-size: 1.05em; } nav ul { columns: 22rem; } nav li { margin: .1rem 0; }
+math { font-size: 1.05em; font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "DejaVu Math TeX Gyre", math; }
 .matrix td, .matrix th { text-align: center; padding: .2rem .45rem; } .matrix td.same { opacity: .4; }
 .less { background: #0072b233; } .more { background: #d55e0033; } .equal { background: #009e7333; }
 .cross { background: #e69f0033; }
-.figures { display: flex; flex-wrap: wrap; gap: .6rem; } .figures svg { flex: 1 1 280px; max-width: 420px; }
+main .scroll td { white-space: normal; } main h3 { font-size: 1.2rem; margin-top: 2.4rem; } main .sentence { font-size: 1.1rem; }
+.figures { display: flex; flex-wrap: wrap; gap: .6rem; }
+.figures svg { flex: 1 1 280px; max-width: 420px; width: auto; min-width: 0; }
+figure { max-width: none; } figcaption { max-width: 56rem; }
 svg text { font: 11px system-ui, sans-serif; fill: currentColor; text-anchor: middle; }
 svg text.side { text-anchor: end; } svg text.left { text-anchor: start; } svg text.head { text-anchor: end; font-weight: 600; }
+.key { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; margin: .3rem 0; color: var(--ink); }
 .key i { display: inline-block; width: .9rem; height: .9rem; border-radius: .2rem; vertical-align: -.1rem; opacity: .6; }
 dl.words dt { font-weight: 600; } dl.words dd { margin: 0 0 .3rem 1rem; }
 section > .scroll > table:not(.matrix) td:nth-last-child(-n+2) { min-width: 12rem; }
-details { margin: .3rem 0; } details pre { white-space: pre-wrap; } figure { margin: 1rem 0; } figcaption { font-size: .9rem; }
 .false { color: var(--bad); }
 """
 
@@ -296,10 +299,13 @@ VERDICTS = {  # (row ≲ column, column ≲ row)
 }
 
 
+READINGS = {"printed": "as published"}
+
+
 def _source(row: Row) -> str:
     items = []
     for source in row.sources:
-        readings = "" if len(source.readings) == 2 else f" ({source.readings[0]})"
+        readings = "" if len(source.readings) == 2 else f" ({READINGS.get(source.readings[0], source.readings[0])})"
         where = f", where {_conditions(source.where)}" if source.where and not row.where else ""
         stated = theorem(source.id)
         label = f"{text(stated.label)}{' (reconstructed)' if stated.reconstructed else ''}"
@@ -320,7 +326,7 @@ def _rates(chart: Chart) -> str:
     rows = [
         [
             f"<b>{row.name}</b>",
-            row.kind + ("" if row.derived else " (only printed)"),
+            row.kind + ("" if row.derived else " (only published)"),
             mathml(row.rate.text),
             _conditions(row.where),
             _source(row),
@@ -360,7 +366,7 @@ def _clashes(chart: Chart) -> str:
     for pair in chart.clashes:
         false = [row.name for row in (chart.row(pair.left), chart.row(pair.right)) if not row.derived]
         found.setdefault(" or ".join(false), []).append(f"{pair.left} against {pair.right}")
-    lines = [f"<li>{', '.join(pairs)}: {names}, only printed, is false there.</li>" for names, pairs in found.items()]
+    lines = [f"<li>{', '.join(pairs)}: {names}, only published, is false there.</li>" for names, pairs in found.items()]
     return f'<h4 class="false">Lower bounds above upper bounds</h4><ul>{"".join(lines)}</ul>'
 
 
@@ -393,12 +399,12 @@ def _gaps(chart: Chart) -> str:
         factor = (
             "no power of s, d or n found" if gap.factor is None else ("optimal" if gap.factor == "1" else mathml(gap.factor))
         )
-        rows.append([gap.upper, gap.lower + ("" if lower.derived else " (only printed)"), factor])
+        rows.append([gap.upper, gap.lower + ("" if lower.derived else " (only published)"), factor])
     return "<h4>Optimal up to</h4>" + grid(["upper bound", "lower bound", "the factor between them, at worst"], rows)
 
 
 def _figures(chart: Chart) -> str:
-    """The best bounds; then the papers' own, if those differ."""
+    """The best bounds with a sentence; then the papers' own, folded, if those differ."""
     if chart.group.plot is None:
         return ""
     own = any(
@@ -406,7 +412,42 @@ def _figures(chart: Chart) -> str:
         != {cell.best for cell in regions(chart, values)[1]}
         for values in chart.group.plot.values
     )
-    return _figure(chart, published=False) + (_figure(chart, published=True) if own else "")
+    drawn = _figure(chart, published=False)
+    if not drawn:
+        return ""
+    more = _figure(chart, published=True) if own else ""
+    folded = f"<details><summary>The same without our own results</summary>{more}</details>" if more else ""
+    return f'<p class="sentence">{sentence(chart)}</p>{drawn}{folded}'
+
+
+def sentence(chart: Chart) -> str:
+    """Which bound is the smallest, and where: by its share of the area of all pictures of the group."""
+    assert chart.group.plot is not None
+    sizes: dict[tuple[str, ...], Fraction] = {}
+    for values in chart.group.plot.values:
+        for cell in regions(chart, values)[1]:
+            sizes[cell.best] = sizes.get(cell.best, Fraction(0)) + area(cell.corners)
+    whole = sum(sizes.values(), Fraction(0))
+    ordered = sorted(sizes, key=lambda best: (-sizes[best], best))
+    first = _best(chart, ordered[0])
+    if len(ordered) == 1:
+        return f"{first} is the smallest upper bound everywhere in this plane."
+    rest = [_best(chart, best) for best in ordered[1:]]
+    others = rest[0] if len(rest) == 1 else f"{', '.join(rest[:-1])} or {rest[-1]}"
+    most = _share(sizes[ordered[0]] / whole)
+    return f"{first} is the smallest upper bound on {most} of the area drawn; elsewhere it is {others}."
+
+
+def _share(share: Fraction) -> str:
+    percent = round(100 * share)
+    return "over 99 %" if percent == 100 else f"{percent} %"
+
+
+def _best(chart: Chart, names: tuple[str, ...]) -> str:
+    """The bound's name in the table, and the first statement that has it."""
+    first = [theorem(row.sources[0].id) for row in map(chart.row, names) if row.sources]
+    stated = "; ".join(dict.fromkeys(f"{statement.paper}, {statement.label}" for statement in first))
+    return f"<b>{' = '.join(names)}</b>{f' ({text(stated)})' if stated else ''}"
 
 
 def _figure(chart: Chart, *, published: bool) -> str:
@@ -416,21 +457,22 @@ def _figure(chart: Chart, *, published: bool) -> str:
     pictures = "".join(picture(chart, values, colours, published=published) for values in plot.values)
     if not pictures:
         return ""
-    key = "; ".join(
-        f'<i style="background:{colour}"></i> {" = ".join(best)}, led by {mathml(leading)}'
+    key = "".join(
+        f'<span><i style="background:{colour}"></i> {" = ".join(best)}, led by {mathml(leading)}</span>'
         for (best, leading), colour in colours.items()
     )
     up = "1/ε" if plot.up == "eps" else "1/√ρ"
     fixed = "".join(f", {name} = n^{size}" for name, size in plot.fixed.items())
-    which = "Without our own results: which upper bound that a paper proves" if published else "Which upper bound"
-    drawn = "Bounds that are only printed" + ("" if published else ", or that another beats everywhere,")
-    caption = (
-        f"{which} is the smallest, and which of its terms leads, in the plane of log<sub>n</sub> {plot.across} and "
-        f"log<sub>n</sub> {up}{fixed}, as far as the regime {_conditions(chart.group.where)} reaches, in this group's language "
-        "and under its dictionary. Solid lines: the smallest bound changes; dashed lines: only its leading term does. The "
-        f'polygons are exact. {drawn} are not drawn. <span class="key">{key}</span>'
+    which = (
+        "Without our own results: the smallest upper bound that a paper proves" if published else "The smallest upper bound"
     )
-    return f'<figure><div class="figures">{pictures}</div><figcaption>{caption}</figcaption></figure>'
+    drawn = "Bounds that are only published, not derived" + ("" if published else ", or that another beats everywhere,")
+    caption = (
+        f"{which} and its leading term, in the plane of log<sub>n</sub> {plot.across} and log<sub>n</sub> {up}{fixed}, where "
+        f"{_conditions(chart.group.where)}. Solid lines: the smallest bound changes. Dashed lines: only its leading term does. "
+        f"The polygons are exact. {drawn} are not drawn."
+    )
+    return f'<figure><div class="figures">{pictures}</div><figcaption><div class="key">{key}</div>{caption}</figcaption></figure>'
 
 
 def _certificates(chart: Chart) -> str:
@@ -449,11 +491,11 @@ def _group(chart: Chart) -> str:
     words = "".join(f"<dt>{prose(name)}</dt><dd>{prose(meaning)}</dd>" for name, meaning in group.dictionary)
     left_out = "".join(f"<li>{text(', '.join(ids.split()))}: {prose(why)}</li>" for ids, why in group.left_out)
     return (
-        f'<section id="{group.id}"><h3>{text(group.title)}</h3><p>{prose(group.problem)}</p>'
-        f"<p>Compared where {_conditions(group.where)}.</p>"
+        f'<section id="{group.id}"><h3><a href="#{group.id}">{text(group.title)}</a></h3>{_figures(chart)}'
+        f"<p>{prose(group.problem)}</p><p>Compared where {_conditions(group.where)}.</p>"
         f'<details><summary>Dictionary</summary><dl class="words">{words}</dl></details>'
         f"{_rates(chart)}<h4>Who dominates whom</h4>{_matrix(chart)}{_clashes(chart)}{_gaps(chart)}{_crossings(chart)}"
-        f"{_figures(chart)}{_certificates(chart)}"
+        f"{_certificates(chart)}"
         + (f"<details><summary>Not compared</summary><ul>{left_out}</ul></details>" if left_out else "")
         + "</section>"
     )
@@ -489,15 +531,21 @@ def _paper(name: str, entries: list[Listed]) -> str:
     return f'<section id="{name}"><h3>{name}: {len(rows)} rates</h3>{grid(header, rows)}</section>'
 
 
+LEAD = """
+<p>Every rate of the papers, who dominates whom, and where they cross. A diagram shows for each problem which upper bound is the
+smallest, as the dimension and the privacy parameter grow with the number of records n.</p>
+"""
+
 INTRODUCTION = """
-<p>“A ≲ B” means: A is at most a constant times B wherever the conditions hold; the constant may depend on k, p, v and θ, never
-on n, d, ε, δ or ρ. Every answer below is decided for all values of the parameters at once and carries a certificate, or a path
-along which the quotient grows, both verified by exact arithmetic.</p>
-<p>Statements are compared within a group: one class of problems, one kind of privacy. A statement about another class enters it
-by one of two inclusions only. An upper bound holds for every smaller class and every weaker kind of privacy; a lower bound for
-every larger class and every stronger kind of privacy. Each group says in its dictionary which inclusions it uses, and lists what
-could not be compared, with the reason. Logarithms are dropped unless the title says otherwise. “Derived” is what the proofs give
-when redone, “printed” what the paper says; a rate that is only printed takes part in the comparison but is not relied upon.</p>
+<p>“A ≲ B” means that A is at most a constant times B wherever the conditions hold. The constant may depend on k, p, v and θ, never
+on n, d, ε, δ or ρ. Every answer is decided for all values of the parameters at once. It carries a certificate, or a path along
+which the quotient grows; exact arithmetic verifies both.</p>
+<p>Statements are compared within a group: one class of problems, one kind of privacy. A statement about another class enters a
+group in one of two ways only. An upper bound holds for every smaller class and every weaker kind of privacy. A lower bound holds
+for every larger class and every stronger kind of privacy. Each group's dictionary says which of these it uses. It also lists what
+could not be compared, with the reason. Logarithms are dropped unless the title says otherwise.</p>
+<p>“Derived” is what the proofs give when redone; “as published” is what the paper says. A rate that is only published takes part
+in the comparison, but nothing relies on it.</p>
 <p>A statement marked “reconstructed” is one whose formulas our text of the paper lacks. We restored them from the words, the
 proofs and the results it uses; “as published” is then what we take the paper to print. This concerns most of P4 and two theorems
 of P1.</p>
@@ -505,7 +553,7 @@ of P1.</p>
 
 
 def page(atlas: Atlas) -> str:
-    """The whole page."""
+    """The whole page: groups that have a diagram come first."""
     counts = atlas.counts()
     papers: dict[str, list[Listed]] = {}
     for entry in atlas.rates:
@@ -515,15 +563,16 @@ def page(atlas: Atlas) -> str:
         f"{counts['dominated']} dominated, {counts['separated']} separated, {counts['undecided']} undecided; "
         f"{counts['rates']} rates listed."
     )
-    groups = "".join(f'<li><a href="#{c.group.id}">{text(c.group.title)}</a></li>' for c in atlas.charts)
+    charts = sorted(atlas.charts, key=lambda chart: chart.group.plot is None)
+    groups = "".join(f'<li><a href="#{c.group.id}">{text(c.group.title)}</a></li>' for c in charts)
     lists = "".join(f'<li><a href="#{name}">{name}: every rate</a></li>' for name in papers)
     body = (
-        f"<h1>Tailproof atlas</h1><p>{summary}</p>{INTRODUCTION}<nav><h2>Contents</h2><ul>{groups}{lists}</ul></nav>"
-        f"<h2>Groups</h2>{''.join(map(_group, atlas.charts))}"
-        f"<h2>Every rate</h2><p>“Agree” compares the derived rate with the printed one, both ways, logarithms kept.</p>"
+        f'<h1>Tailproof atlas</h1><div class="lead">{LEAD}</div><p class="soft">{summary}</p>'
+        f"<details><summary>How to read this page</summary>{INTRODUCTION}</details>{''.join(map(_group, charts))}"
+        f"<h2>Every rate</h2><p>“Agree” compares the derived rate with the published one, both ways, logarithms kept.</p>"
         f"{''.join(_paper(name, entries) for name, entries in papers.items())}"
     )
-    return shell("Tailproof atlas", body, STYLE)
+    return shell("Tailproof atlas", f"<ul>{groups}{lists}</ul>", body, STYLE)
 
 
 def document(atlas: Atlas) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from tailproof.bounds.theorems import choices, theorem, theorems
 from tailproof.refimpl.validation import InputError
 from tailproof.verification import files
 from tailproof.verification.atlas import document, page
-from tailproof.verification.report import table
+from tailproof.verification.shown import Shown, Table
 
 SOURCES = {"printed": "as published", "proof": "within a proof", "reconstructed": "reconstructed", "ours": "ours"}
-Outcome = tuple[int, dict[str, Any], str]  # exit code, JSON, text
+Outcome = tuple[int, dict[str, Any], Shown]  # exit code, JSON, text
 
 
 def compare_rates(
@@ -35,7 +35,8 @@ def compare_rates(
         files.write("smt2", smt2, export(found.document))
     if isinstance(found, Dominance):
         return 0, {"verdict": "dominated", "certificate": found.document}, found.explain()
-    return 1, {"verdict": "separated", "ray": found.document["witness"], "certificate": found.document}, found.explain()
+    ray = {"verdict": "separated", "ray": found.document["witness"], "certificate": found.document}
+    return 1, ray, f"{found.explain()}\nso no constant makes the first rate at most the second (exit code 1)"
 
 
 def list_theorems() -> Outcome:
@@ -46,7 +47,7 @@ def list_theorems() -> Outcome:
         f"{restored} of {len(entries)} statements are reconstructed: the texts we have of P1 and P4 lack their formulas."
     ]
     notes += [f"{paper.id}  {paper.line}  {paper.completeness}" for paper in citations()]
-    return 0, {"theorems": entries}, "\n\n".join([table(rows, ["id", "label", "kind", "source", "says"]), "\n".join(notes)])
+    return 0, {"theorems": entries}, [Table(rows, ["id", "label", "kind", "source", "says"]), "", *notes]
 
 
 def show_theorem(identifier: str) -> Outcome:

@@ -16,7 +16,19 @@ def calculate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     value = {"what": arguments.what, "results": [{"name": name, "value": number} for name, number in lines]}
     if arguments.claims:
         value["claims"] = [claim_to_json(claims.parse_claim(text)) for text in arguments.claims]
-    return value, "\n".join(f"{name}: {number:.12g}" for name, number in lines)
+    text = [f"{name}: {_rounded(number)}" for name, number in lines]
+    if (
+        arguments.what in ("convert", "compose")
+        and arguments.delta is None
+        and any(name.startswith("zCDP") for name, _ in lines)
+    ):
+        text.append("add --delta, such as --delta 1e-6, to see the (ε, δ) that it implies")
+    return value, "\n".join(text)
+
+
+def _rounded(number: float) -> str:
+    """Six digits, which is more than noise needs; --json has them all."""
+    return f"{number:.6g}"
 
 
 def _need(arguments: argparse.Namespace, *names: str) -> list[float]:

@@ -19,6 +19,7 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.validation import FloatArray, InputError, whole
 
 LARGEST_TABLE = 4 * 10**9  # bytes of a LIBSVM file's dense form
@@ -40,7 +41,7 @@ class Table:
         numbered = not any(column.isdigit() for column in self.columns)
         if numbered and name.isdigit() and int(name) < len(self.columns):
             return int(name)
-        raise InputError(f"column = {name!r}: must be one of {_listed(self.columns)}")
+        raise InputError(f"column = {name!r}: must be one of {_listed(self.columns)}{did_you_mean(name, self.columns)}")
 
     def select(self, names: list[str]) -> FloatArray:
         """The columns of these names (or numbers), in this order."""

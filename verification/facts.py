@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from tailproof.refimpl.approx_dp.presets import THEORY, Facts, Kind, preset
 from tailproof.refimpl.domains import Domain
 from tailproof.refimpl.validation import InputError, MissingError, RangeError
-from tailproof.verification.report import table
+from tailproof.verification.shown import Shown, Table
 
 Numbers: TypeAlias = dict[str, Any]
 
@@ -75,10 +75,10 @@ def _work(parameters: Numbers, records: int) -> float:
 # ------------------------------------------------------------------------------------------------------------- said and kept
 
 
-def described(parameters: Numbers, indent: str = "  ") -> list[str]:
+def described(parameters: Numbers, indent: str = "  ") -> list[Shown]:
     """Numbers on a line, phases and parts in tables below it."""
     plain = {name: value for name, value in parameters.items() if not _is_parts(value)}
-    lines = [indent + ", ".join(f"{name} = {_text(value)}" for name, value in plain.items())] if plain else []
+    lines: list[Shown] = [indent + ", ".join(f"{name} = {_text(value)}" for name, value in plain.items())] if plain else []
     for name, parts in parameters.items():
         if not _is_parts(parts):
             continue
@@ -89,7 +89,7 @@ def described(parameters: Numbers, indent: str = "  ") -> list[str]:
                 lines += described(row, indent + "  ")
         else:
             cells = [[_text(value) for value in row.values()] for row in rows]
-            lines += [f"{indent}  {line}" for line in table(cells, list(rows[0])).splitlines()]
+            lines.append(Table(cells, list(rows[0]), indent=len(indent) + 2))
     return lines
 
 

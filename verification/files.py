@@ -46,6 +46,15 @@ def make_folder(name: str, folder: Path) -> None:
         raise InputError(f"{name} = {str(folder)!r}: could not make this folder ({error.strerror})") from None
 
 
+def check_folder(name: str, folder: Path) -> None:
+    """Before a long run: the folder is there or can be made, as far as can be told without making it."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise InputError(f"{name} = {str(folder)!r}: {str(there)!r} is a file, not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{name} = {str(folder)!r}: you may not write in {str(there)!r}")
+
+
 def failure(name: str, place: str | Path, error: OSError) -> InputError | Failed:
     """What to raise when writing failed."""
     reason = error.strerror or str(error)

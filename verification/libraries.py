@@ -1,7 +1,8 @@
-"""What audits found in libraries that others wrote: results kept in `libraries.json`, which `examples/audits/run.py` writes.
+"""What audits found in libraries that others wrote: results cached in `libraries.json`, which `examples/audits/run.py` writes.
 
-Nothing is run here, and none of these libraries needs to be installed: the report shows the kept rows, with the versions that were
-audited.  A violation among them is a finding about that library; it never makes `tailproof verify` fail.
+Nothing is run here, and none of these libraries needs to be installed: the report shows the cached rows, with the versions that
+were audited.  Rows about Tailproof's own calculators are among them, and are never counted with the others.
+A violation among them is a finding about that library; it never makes `tailproof verify` fail.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ Json = dict[str, Any]
 AUDITS = "examples/audits"
 INSTALL = "pip install '.[audits]'"
 COMMAND = f"python {AUDITS}/run.py"
+OWN = "tailproof"  # the `library` of rows that are about Tailproof itself
 
 
 def kept() -> Json:
@@ -33,9 +35,13 @@ def _row(row: Json) -> Json:
     return row | {"found": "inf" if row["found"] == "infinite" else row["found"]}
 
 
+def split(results: list[Json]) -> tuple[list[Json], list[Json]]:
+    """(rows about Tailproof itself, rows about other libraries)."""
+    return [row for row in results if row["library"] == OWN], [row for row in results if row["library"] != OWN]
+
+
 def summary(libraries: Json) -> str:
     """A few words for the report's last line."""
-    counts = Counter(row["verdict"] for row in libraries["results"])
-    return (
-        f"settings of other libraries, audited before: {len(libraries['results'])}, of which {counts['violated']} violated"
-    )
+    _, others = split(libraries["results"])
+    counts = Counter(row["verdict"] for row in others)
+    return f"settings of other libraries, audited earlier: {len(others)}, of which {counts['violated']} violated"

@@ -11,9 +11,9 @@ from tailproof.bounds.derivations import check_choice, check_derivation
 from tailproof.bounds.errata import errata
 from tailproof.bounds.statements import Comparison
 from tailproof.bounds.theorems import choices, comparisons, theorem, theorems
-from tailproof.refimpl.validation import InputError
+from tailproof.refimpl.validation import known
 from tailproof.verification.bound_checks import Outcome, check_comparison
-from tailproof.verification.report import table
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Task, Workers, run_tasks
 
 PAPERS = tuple(dict.fromkeys(statement.paper for statement in theorems()))
@@ -136,10 +136,8 @@ def failures(found: dict[str, list[dict[str, Any]]]) -> list[str]:
 
 def check_papers(only: list[str] | None = None, workers: Workers | None = None) -> Outcome:
     """`tailproof theorem --check`: everything that can be decided about the papers' rates, summed up by paper."""
-    for paper in only or []:
-        if paper not in PAPERS:
-            raise InputError(f"id = {paper!r}: must be one of {', '.join(PAPERS)} with --check")
-    papers = only or list(PAPERS)
+    where = f"--check takes a paper, one of {', '.join(PAPERS)}"
+    papers = [known("id", paper, PAPERS, where) for paper in only or PAPERS]
     work = [(paper, name) for paper in papers for name in TASKS]
     tasks = [Task(f"{paper} {name}", TASKS[name], (paper,)) for paper, name in work]
     value: dict[str, dict[str, list[dict[str, Any]]]] = {paper: {} for paper in papers}
@@ -149,7 +147,7 @@ def check_papers(only: list[str] | None = None, workers: Workers | None = None) 
     return (1 if wrong else 0), {"papers": value, "failures": wrong}, _text(value, wrong)
 
 
-def _text(value: dict[str, Any], wrong: list[str]) -> str:
+def _text(value: dict[str, Any], wrong: list[str]) -> Shown:
     differ = [
         [a["id"], a["label"], _source(a), a["verdict"], ", ".join(a["errata"])]
         for entry in value.values()
@@ -168,14 +166,17 @@ def _text(value: dict[str, Any], wrong: list[str]) -> str:
         for c in entry["choices"]
         if not c["attained"]
     ]
-    parts = [
-        table(differ, ["statement", "label", "source", "paper against derivation", "errata"]),
-        table(false, ["comparison", "place", "source", "verdict", "errata"]),
-        table(worse, ["statement", "choice of", "source", "loses against the best choice", "note"]),
-        table([_counts(paper, entry) for paper, entry in value.items()], _HEADER),
-        *[f"FAILED  {line}" for line in wrong],
+    return [
+        Table(differ, ["statement", "label", "source", "paper against derivation", "errata"]),
+        "",
+        Table(false, ["comparison", "place", "source", "verdict", "errata"]),
+        "",
+        Table(worse, ["statement", "choice of", "source", "loses against the best choice", "note"]),
+        "",
+        Table([_counts(paper, entry) for paper, entry in value.items()], _HEADER),
+        *([""] if wrong else []),
+        *(f"FAILED  {line}" for line in wrong),
     ]
-    return "\n\n".join(parts)
 
 
 def _source(entry: dict[str, Any]) -> str:

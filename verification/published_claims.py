@@ -30,7 +30,7 @@ from tailproof.refimpl.laws import Finite, Gaussian, Laplace
 from tailproof.refimpl.losses import Quadratic
 from tailproof.verification import divergences
 from tailproof.verification.amplification import TRIALS
-from tailproof.verification.report import table
+from tailproof.verification.shown import Table
 
 PAPERS = ("P0", "P1", "P2", "P3")
 COUNTEREXAMPLES = Path(__file__).parent / "counterexamples"
@@ -269,8 +269,10 @@ def _formula(statement: Statement, statements: list[dict[str, Any]]) -> dict[str
 
 
 def _case(printed: dict[str, Any]) -> str:
+    """The case that attains the ratio."""
     shown = {
-        name: f"{value:.6g}" if isinstance(value, float) else value for name, value in (printed["witness"] or {}).items()
+        name: f"{value:.6g}" if isinstance(value, float) else value
+        for name, value in (printed.get("worst") or printed["witness"] or {}).items()
     }
     return ", ".join([printed["id"], *(f"{name} = {value}" for name, value in shown.items())])
 
@@ -393,8 +395,8 @@ def _shown(value: float | str | None) -> str:
     return value if isinstance(value, str) else "–" if value is None else f"{value:.4g}"
 
 
-def overview(claims: list[dict[str, Any]]) -> str:
-    return table([cells(claim) for claim in claims], HEADER)
+def overview(claims: list[dict[str, Any]]) -> Table:
+    return Table([cells(claim) for claim in claims], HEADER)
 
 
 def summary(claims: list[dict[str, Any]]) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from tailproof.verification.shown import Rows, Table, render
 
 Status = Literal["violated", "consistent", "certified", "inconclusive", "skipped"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`consistent` means not refuted at this effort; `certified` means proved by exact computation.
+    """What a check found.  `consistent` means not refuted at this effort, `certified` proved by exact computation.
 
     `measured` ≤ `bound` is what the check asks for.  `confidence` is 1 for exact checks, else the probability with which
     a true claim is not called violated.  `expected` marks the findings on published claims that are known to fail.
@@ -57,11 +60,6 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.6g}"
 
 
-def table(rows: list[list[str]], header: list[str]) -> str:
-    """Columns of text, aligned."""
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-
-    def line(row: list[str]) -> str:
-        return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-
-    return "\n".join([line(header), line(["-" * width for width in widths]), *(line(row) for row in rows)])
+def table(rows: Rows, header: Sequence[str]) -> str:
+    """Columns of text, aligned; as wide as they are."""
+    return render(Table(rows, header))

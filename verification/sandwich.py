@@ -17,7 +17,6 @@ All tests of one table together call a true bound violated with probability at m
 from __future__ import annotations
 
 import argparse
-import io
 import math
 import warnings
 import zlib
@@ -30,11 +29,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.channel import Mechanism, run
 from tailproof.refimpl.claims import Claim
 from tailproof.refimpl.validation import FloatArray, InputError, whole
-from tailproof.verification import files
-from tailproof.verification.report import number, plain, table
+from tailproof.verification import files, plotting
+from tailproof.verification.report import number, plain
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Task, Workers, run_tasks, workers_of
 
 Json: TypeAlias = dict[str, Any]
@@ -307,53 +308,63 @@ def cells(row: Json) -> list[str]:
     ]
 
 
-def overview(rows: list[Json]) -> str:
+def overview(rows: list[Json]) -> Shown:
     """The table, and what it says in all."""
     between = [r for r in rows if r["verdict"] == "consistent" and r["upper"] is not None]
     ratios = sorted(r["measured"] / r["lower"] for r in rows)
-    lines = [table([cells(row) for row in rows], HEADER), ""]
+    lines: list[Shown] = [Table([cells(row) for row in rows], HEADER), ""]
     lines.append(
         f"{len(rows)} pairs, {len(between)} of them between a lower and an upper bound; measured / lower bound from "
         f"{ratios[0]:.3g} to {ratios[-1]:.3g}, median {ratios[len(ratios) // 2]:.3g}; "
         f"probability of a false alarm in all at most {FALSE_ALARM:g}"
     )
-    return "\n".join(lines + [f"VIOLATED  {line}" for line in failures(rows)])
+    return [*lines, *(f"VIOLATED  {line}" for line in failures(rows))]
 
 
 def plot(rows: list[Json], form: str = "svg") -> bytes:
     """Each pair in units of its lower bound: 1 is the bound, then the measured interval, then the upper bound."""
-    import matplotlib as mpl
+    return plotting.drawn(lambda axes: _draw(axes, rows), (9, 1.8 + 0.27 * len(rows)), form)
 
-    mpl.use("Agg")
-    from matplotlib import pyplot
 
+def _draw(axes: Any, rows: list[Json]) -> None:
     places = np.arange(len(rows))[::-1]
     unit = np.array([row["lower"] for row in rows])
     value = np.array([row["measured"] for row in rows]) / unit
     low, high = (np.array([row["interval"][side] for row in rows]) / unit for side in (0, 1))
-    figure, axes = pyplot.subplots(figsize=(8, 1.2 + 0.24 * len(rows)), layout="constrained")
-    axes.axvline(1.0, color="tab:red", label="lower bound")
+    uppers = {i: row["upper"] / row["lower"] for i, row in enumerate(rows) if row["upper"] is not None}
+    left, right = min(0.8, low[low > 0].min(), value.min()) / 1.25, max(high.max(), value.max(), *uppers.values(), 1.0) * 1.6
+    ends = np.array([uppers.get(i, right) for i in range(len(rows))])
+    limits = np.array([end if row["upper_is"] == "explicit" else right for end, row in zip(ends, rows, strict=True)])
+    allowed = "allowed: not below the lower, nor above an explicit upper bound"
+    axes.barh(places, limits - 1, left=1, height=0.62, color=plotting.ALLOWED, label=allowed)
+    axes.axvline(1.0, color=plotting.BAD, lw=2, label="lower bound")
+    for kind, line in (("explicit", "solid"), ("fitted", "dotted")):
+        chosen = [i for i in uppers if rows[i]["upper_is"] == kind]
+        if chosen:
+            where, label = places[chosen], f"upper bound, {kind}"
+            axes.vlines(ends[chosen], where - 0.34, where + 0.34, color=plotting.ACCENT, lw=2.5, ls=line, label=label)
     reach = [np.maximum(value - low, 0), np.maximum(high - value, 0)]
-    axes.errorbar(value, places, xerr=reach, fmt="o", ms=4, capsize=2, label="measured, 95 %")
-    for kind, marker in (("explicit", "|"), ("fitted", "x")):
-        chosen = [i for i, row in enumerate(rows) if row["upper_is"] == kind]
-        shown = [rows[i]["upper"] / unit[i] for i in chosen]
-        axes.plot(shown, places[chosen], marker, ms=8, color="tab:green", label=f"upper bound, {kind}")
-    axes.set(xscale="log", xlabel="in units of the lower bound", yticks=places)
-    axes.set_yticklabels([f"{row['algorithm']}: {row['instance']}" for row in rows], fontsize=7)
-    axes.margins(y=0.02)
-    figure.legend(fontsize=8, loc="outside lower center", ncols=4)
-    buffer = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "tailproof", "svg.fonttype": "none"}):  # the same bytes for the same numbers
-        figure.savefig(buffer, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
-    pyplot.close(figure)
-    return buffer.getvalue()
+    axes.errorbar(value, places, xerr=reach, fmt="o", ms=4, capsize=2, color=plotting.INK, label="measured, 95 %", zorder=3)
+    axes.set(xscale="log", xlabel="error, in units of the lower bound", yticks=places, xlim=(left, right))
+    axes.set_ylim(-0.8, len(rows) - 0.2)  # no marker is cut
+    axes.set_yticklabels([f"{row['algorithm']}, {row['claim']}: {row['instance']}" for row in rows], fontsize=7)
+    outside = sum(row["verdict"] == "violated" for row in rows)
+    title = (
+        f"{outside} of {len(rows)} measured errors contradict a bound"
+        if outside
+        else "No measured error contradicts its bounds"
+    )
+    axes.set_title(title, loc="left" if len(rows) < 4 else "center")
+    plotting.plain_log(axes.xaxis)
+    axes.grid(axis="x")
+    axes.set_axisbelow(True)
+    axes.figure.legend(fontsize=8, loc="outside lower center", ncols=2 if len(rows) < 4 else 3)
 
 
 # ------------------------------------------------------------------------------------------------------------------ the command
 
 
-def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, str]:
+def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, Shown]:
     """(exit code, JSON value, text)."""
     from tailproof.verification.sandwich_pairs import PAIRS
 
@@ -373,8 +384,15 @@ def run_sandwich(arguments: argparse.Namespace) -> tuple[int, Json, str]:
 def select(pairs: Iterable[Pair], only: list[str] | None) -> list[Pair]:
     """Those of an algorithm, or whose instance has this text."""
     known = list(pairs)
+
+    def meant(text: str, pair: Pair) -> bool:
+        return text.lower() == pair.algorithm.lower() or text.lower() in pair.instance.lower()
+
     for text in only or []:
-        if not any(text == pair.algorithm or text in pair.instance for pair in known):
-            algorithms = ", ".join(dict.fromkeys(pair.algorithm for pair in known))
-            raise InputError(f"only = {text!r}: must be an algorithm ({algorithms}) or part of an instance's name")
-    return [p for p in known if only is None or any(text == p.algorithm or text in p.instance for text in only)]
+        if not any(meant(text, pair) for pair in known):
+            algorithms = ", ".join(names := list(dict.fromkeys(pair.algorithm for pair in known)))
+            meant_names = did_you_mean(text, names, most=3)
+            raise InputError(
+                f"only = {text!r}: is not known{meant_names}; give an algorithm ({algorithms}) or part of an instance's name"
+            )
+    return [p for p in known if only is None or any(meant(text, p) for text in only)]

@@ -35,7 +35,7 @@ WORDS = {
     "✓": "certified|dominated|killed|does not violate",
     "?": "inconclusive|undecided|skipped",
 }
-_LEAST = 12
+_LEAST = 20
 """A column is at least as wide as its longest word, or this."""
 
 
@@ -96,7 +96,7 @@ def _styled(line: str, *, signed: bool = False) -> Text:
     from rich.text import Text
 
     for sign, words in WORDS.items():
-        found = re.match(rf"(?:{sign} )?({words})\b", line)
+        found = re.match(rf"(?:{re.escape(sign)} )?({words})\b", line)
         if found is not None:
             given = line if line.startswith(sign) or not signed else f"{sign} {line}"
             text = Text(given)
@@ -117,7 +117,9 @@ def _table(console: Console, shown: Table, width: int | None) -> None:
         _blocks(console, shown, width)
         return
     plain = width is None
-    grid = Grid(box=None if plain else box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+    grid = Grid(
+        box=None if plain else box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2 if plain else 1, 0, 0)
+    )
     for number, name in enumerate(shown.header):
         words = [word for row in [shown.header, *shown.rows] for word in row[number].split()]
         least = max((len(word) for word in words), default=1)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.approx_dp import (
     accelerated,
     approximation,
@@ -58,22 +59,26 @@ from tailproof.refimpl.pure_dp.population import assumption_for, plan_for, popul
 from tailproof.refimpl.pure_dp.single import single_output_perturbation
 from tailproof.refimpl.pure_dp.structured import structured_output_perturbation
 from tailproof.refimpl.pure_dp.tilted import covered
-from tailproof.refimpl.validation import FloatArray, InputError, choice, probability, real, records, whole
-from tailproof.verification.datafile import Table, read_table, read_words
+from tailproof.refimpl.validation import FloatArray, InputError, choice, known, probability, real, records, whole
+from tailproof.verification.datafile import Table as DataTable
+from tailproof.verification.datafile import read_table, read_words
 from tailproof.verification.facts import Numbers, as_json, described, given_facts, parameters_of
-from tailproof.verification.report import number, table
+from tailproof.verification.report import number
+from tailproof.verification.shown import Shown, Table
 
-Tell = Callable[[str], None]
+Tell = Callable[[Shown], None]
 
 FLAGS = ("epsilon", "delta", "rho", "loss", "domain", "preset")
 TILTED = "the minimiser under the random tilt was proved to be as near as the plan says before noise was added"
 CERTIFICATE = "every minimisation was proved to be within α of its minimum before noise was added"
 
 
-def solve(arguments: argparse.Namespace, *, announce: Tell, progress: Tell | None = None) -> tuple[dict[str, Any], str]:
+def solve(arguments: argparse.Namespace, *, announce: Tell, progress: Tell | None = None) -> tuple[dict[str, Any], Shown]:
     """(JSON value, readable lines); what must be known before the run is told to `announce`."""
     for name in ("json", "weights"):
         check_writable(name, getattr(arguments, name))
+    names = [*_usable(), *OPTIMISERS]
+    arguments.id = known("id", arguments.id, names, f"solve takes {', '.join(names)}")
     if arguments.id in OPTIMISERS:
         return _optimise(arguments, OPTIMISERS[arguments.id], announce, progress)
     return _estimate(arguments)
@@ -82,13 +87,13 @@ def solve(arguments: argparse.Namespace, *, announce: Tell, progress: Tell | Non
 # -------------------------------------------------------------------------------------------------------- mean estimators
 
 
-def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    implementation = _implementation(arguments.id)
+def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], Shown]:
+    implementation = _usable()[arguments.id]
     signature = inspect.signature(implementation.mechanism).parameters.values()
-    known = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    takes = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY}
     given, foreign = _given(arguments), ("target", "positive", "intercept", "shuffle", "weights")
     given |= {name: value for name in foreign if (value := getattr(arguments, name)) is not None}
-    parameters = _checked(arguments.id, given, known)
+    parameters = _checked(arguments.id, given, takes)
     source = read_table(arguments.data, features=arguments.features)
     data = records("data", source.select(arguments.columns) if arguments.columns else source.rows)
     n, d = data.shape
@@ -112,15 +117,11 @@ def _estimate(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     return value, "\n".join(lines)
 
 
-def _implementation(identifier: str) -> Implementation:
+def _usable() -> dict[str, Implementation]:
     estimators = {a.id: a.implementation for a in ALGORITHMS if a.implementation is not None and not a.implementation.query}
-    usable = {
+    return {
         name: entry for name, entry in estimators.items() if entry.module.__name__.startswith("tailproof.refimpl.means.")
     }
-    if identifier in usable:
-        return usable[identifier]
-    names = [*usable, *OPTIMISERS]
-    raise InputError(f"id = {identifier!r}: must be one of {', '.join(names)}")
 
 
 # -------------------------------------------------------------------------------------------------------------- optimisers
@@ -276,13 +277,13 @@ class Task:
 
 def _optimise(
     arguments: argparse.Namespace, optimiser: Optimiser, announce: Tell, progress: Tell | None
-) -> tuple[dict[str, Any], str]:
+) -> tuple[dict[str, Any], Shown]:
     task = _task(arguments, optimiser)
     n, parameters = len(task.rows), task.parameters
     plan = (_objective_plan(task) if arguments.id == "P4.S2" else _plan(task)) if optimiser.plans else None
     heading = f"{arguments.id} on {n} records of {len(task.features)} features"
     said = _lines_of(task, plan) if plan else _parameter_lines(task) if optimiser.descends else _noise_lines(task)
-    announce("\n".join([heading, _claim_line(task.claim) + task.warning, *said]))
+    announce([heading, _claim_line(task.claim) + task.warning, *said])
 
     rng, shuffled = np.random.default_rng(arguments.seed), optimiser.batches and arguments.shuffle is not False
     rows = task.rows[rng.permutation(n)] if shuffled else task.rows
@@ -327,7 +328,7 @@ def _optimise(
             f"probability at least {1 - parameters['failure']:g}"
         )
     rows_of_text = [[name, f"{weight:.10g}"] for name, weight in zip(task.features, weights, strict=True)]
-    return value, "\n".join([*lines, table(rows_of_text, ["feature", "weight"])])
+    return value, [*lines, Table(rows_of_text, ["feature", "weight"])]
 
 
 def _certificate(transcript: Transcript) -> str:
@@ -344,7 +345,7 @@ def weights_document(value: dict[str, Any]) -> dict[str, Any]:
 # ----- what is said before the run
 
 
-def _parameter_lines(task: Task) -> list[str]:
+def _parameter_lines(task: Task) -> list[Shown]:
     """All of a descent's parameters; what its ρ means in terms of (ε, δ)."""
     given = {name: value for name, value in task.parameters.items() if name not in _BUDGET and name != "domain"}
     budgets = {name: task.parameters[name] for name in ("epsilon", "delta")}
@@ -375,11 +376,11 @@ def _objective_plan(task: Task) -> ObjectivePlan:
     )
 
 
-def _lines_of(task: Task, plan: Plan | ObjectivePlan) -> list[str]:
+def _lines_of(task: Task, plan: Plan | ObjectivePlan) -> list[Shown]:
     return _plan_lines(task, plan) if isinstance(plan, Plan) else _objective_lines(task, plan)
 
 
-def _objective_lines(task: Task, plan: ObjectivePlan) -> list[str]:
+def _objective_lines(task: Task, plan: ObjectivePlan) -> list[Shown]:
     known, n = _assumption(task), len(task.rows)
     G, k, d = known.moment_bound, known.moment_order, known.dimension
     moment = f"if the records are independent draws of one law with (E ||x||^{k:g})^(1/{k:g}) <= {G:g}"
@@ -410,7 +411,7 @@ def _accuracy(phase: Phase) -> float:
     return accuracy_for(lipschitz=phase.lipschitz, weight=phase.weight, size=phase.size, kappa=phase.kappa)
 
 
-def _plan_lines(task: Task, plan: Plan) -> list[str]:
+def _plan_lines(task: Task, plan: Plan) -> list[Shown]:
     known, n, claim = _assumption(task), len(task.rows), task.budget
     G, k = known.moment_bound, known.moment_order
     moment = f"if the records are independent draws of one law with (E L^{k:g})^(1/{k:g}) <= {G:g}"
@@ -427,10 +428,9 @@ def _plan_lines(task: Task, plan: Plan) -> list[str]:
         [str(i), f"{times}{p.size}", number(p.weight), number(p.lipschitz), f"{_accuracy(p):.3g}"]
         for i, p in enumerate(plan.phases, start=1)
     ]
-    phases = table(cells, ["phase", "records", "weight λ", "clip C", "accuracy α"]).splitlines()
     return [
         "plan: from public numbers alone; no record is used in two phases",
-        *(f"  {line}" for line in phases),
+        Table(cells, ["phase", "records", "weight λ", "clip C", "accuracy α"], indent=2),
         f"bound: the excess risk is at most {plan.bound:.6g} {holds}, {moment}",
         f"  (that of the starting point, which needs no data, is at most {G * known.reach:.6g})",
     ]
@@ -537,7 +537,7 @@ def _target_kind(loss: Loss) -> str:
     return "none" if isinstance(base, Quadratic) else base.target
 
 
-def _feature_positions(arguments: argparse.Namespace, source: Table, target: int | None) -> list[int]:
+def _feature_positions(arguments: argparse.Namespace, source: DataTable, target: int | None) -> list[int]:
     if not arguments.columns:
         return [j for j, name in enumerate(source.columns) if j != target and name != source.label]
     chosen = [source.position(name) for name in arguments.columns]
@@ -548,7 +548,7 @@ def _feature_positions(arguments: argparse.Namespace, source: Table, target: int
     return chosen
 
 
-def _finite(source: Table, position: int) -> FloatArray:
+def _finite(source: DataTable, position: int) -> FloatArray:
     column = source.rows[:, position]
     good = np.abs(column) <= LARGEST_RECORD
     if not good.all():
@@ -559,7 +559,7 @@ def _finite(source: Table, position: int) -> FloatArray:
     return column
 
 
-def _labels(arguments: argparse.Namespace, source: Table, position: int) -> FloatArray:
+def _labels(arguments: argparse.Namespace, source: DataTable, position: int) -> FloatArray:
     """±1.  Which value stands for 1 is for the user to say: read off the data it would depend on them."""
     column = source.rows[:, position]
     if arguments.positive is None:
@@ -582,7 +582,7 @@ def _labels(arguments: argparse.Namespace, source: Table, position: int) -> Floa
     return np.where(np.array(labels) == one, 1.0, -1.0)
 
 
-def _words(source: Table, position: int) -> list[str] | None:
+def _words(source: DataTable, position: int) -> list[str] | None:
     """The labels of a column of words; None if it holds numbers."""
     if source.words is None or not np.isnan(source.rows[:, position]).any():
         return None
@@ -619,7 +619,7 @@ def _checked(identifier: str, given: dict[str, Any], known: dict[str, Any]) -> d
     unknown = [name for name in given if name not in known]
     needed = [name for name, default in known.items() if default is NEEDED and name not in given]
     if unknown or needed:
-        wrong = f"{unknown[0]} is not a parameter" if unknown else f"{needed[0]} is missing"
+        wrong = f"{unknown[0]} is not a parameter{did_you_mean(unknown[0], known)}" if unknown else f"{needed[0]} is missing"
         takes = (name if default is NEEDED else f"{name} (default {default})" for name, default in known.items())
         raise InputError(f"{wrong}: {identifier} takes {', '.join(takes)}")
     return given

@@ -4,7 +4,8 @@ A trial walks over laws chosen to be hard for its statement (two-point laws are 
 compares the measured side, computed exactly up to floating error (binomial, gamma, chi-square and Gaussian tails, or
 enumeration), with the printed bound; for a bound that holds "with probability 1 − β" the measured side is the error's
 exact quantile.  Nothing here is sampled.  A grid never proves a statement; one case beyond its
-bound refutes it, and the first such case, in the order from simple to less simple, is kept as the witness.
+bound refutes it: the first such case, in the order from simple to less simple, is kept as the witness, and so is the case in
+which measured/bound is largest.
 
 Where the printed statement fails, a second trial with reading "corrected" checks what does hold.
 """
@@ -65,7 +66,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class StatementCheck:
-    """What a trial saw: the worst measured/bound over all cases, and the first case beyond its bound, if any."""
+    """What a trial saw: the worst measured/bound over all cases; if it is beyond 1, the first case beyond its bound (`witness`)
+    and the one that attains the worst ratio (`worst`)."""
 
     id: str
     reading: Reading
@@ -74,6 +76,7 @@ class StatementCheck:
     cases: int
     detail: str
     witness: Parameters | None
+    worst: Parameters | None = None
 
 
 def _ratio(measured: float, bound: float) -> float:
@@ -84,13 +87,16 @@ def _ratio(measured: float, bound: float) -> float:
 
 def run(trial: Trial) -> StatementCheck:
     """Go through a trial's cases."""
-    worst, count, witness = 0.0, 0, None
+    largest, count, witness, worst = 0.0, 0, None, None
     for parameters, measured, bound in trial.cases():
         ratio = _ratio(float(measured), float(bound))
-        count, worst = count + 1, max(worst, ratio)
-        if witness is None and ratio > 1 + FLOATING_SLACK:
-            witness = parameters | {"measured": float(measured), "bound": float(bound)}
-    return StatementCheck(trial.id, trial.reading, witness is None, worst, count, trial.detail, witness)
+        count += 1
+        if ratio > 1 + FLOATING_SLACK:
+            beyond = parameters | {"measured": float(measured), "bound": float(bound)}
+            witness = witness or beyond
+            worst = beyond if ratio > largest else worst
+        largest = max(largest, ratio)
+    return StatementCheck(trial.id, trial.reading, witness is None, largest, count, trial.detail, witness, worst)
 
 
 def check_statement(*, id: str, reading: Reading = "printed") -> StatementCheck:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tailproof.bounds.theorems import theorem
-from tailproof.refimpl.validation import InputError, positive
-from tailproof.verification import files
-from tailproof.verification.report import table
+from tailproof.refimpl.validation import InputError, known, positive
+from tailproof.verification import files, plotting
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.sweep_cases import CASES, UNMEASURED
 from tailproof.verification.sweeps import (
     Case,
@@ -31,7 +31,7 @@ from tailproof.verification.workers import Task, one_thread, workers_of
 WHOLE = ("n", "d", "s")
 
 
-def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, str]:
+def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, Shown]:
     """(exit code, JSON value, text); without an id, the list of what can be swept."""
     if arguments.id is None:
         return 0, {"cases": [_described(case) for case in CASES]}, _listed()
@@ -39,7 +39,9 @@ def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, str]:
     over, grid = _grid(case, arguments.over)
     given = {} if arguments.epsilon is None else {"eps": positive("epsilon", arguments.epsilon)}
     for item in arguments.set:
-        name, _, text = item.partition("=")
+        name, equals, text = item.partition("=")
+        if not equals:
+            raise InputError(f"set = {item!r}: must read NAME=VALUE, such as d=3")
         given[name] = _number(f"set {name}", text)
     for name in given:
         if name not in case.values or name == over:
@@ -75,11 +77,11 @@ def run_sweep(arguments: argparse.Namespace) -> tuple[int, Json, str]:
 
 def chosen(identifier: str, *, problem: str | None = None, preset: str | None = None) -> Case:
     """The first case of an algorithm or statement, on a problem whose name has this text."""
+    names = {name for case in CASES for name in (case.algorithm, case.statement)}
+    identifier = known("id", identifier, sorted({*names, *UNMEASURED}), "`tailproof sweep` lists all that can be swept")
+    if identifier not in names:
+        raise InputError(f"id = {identifier!r}: {UNMEASURED[identifier]}")
     found = [case for case in CASES if identifier in (case.algorithm, case.statement)]
-    if not found:
-        reason = UNMEASURED.get(identifier)
-        known = sorted({name for case in CASES for name in (case.algorithm, case.statement)})
-        raise InputError(f"id = {identifier!r}: {reason or 'must be one of ' + ', '.join(known)}")
     for case in found:
         if (problem is None or problem in case.problem) and (preset is None or preset == case.preset):
             return case
@@ -124,7 +126,7 @@ def _described(case: Case) -> Json:
     return {**about, "over": list(case.grids), "values": dict(case.values), "reason": case.reason}
 
 
-def _listed() -> str:
+def _listed() -> Shown:
     rows = [
         [
             c.statement,
@@ -137,7 +139,7 @@ def _listed() -> str:
         for c in CASES
     ]
     rows += [[name, "–", "not run", "", "", reason] for name, reason in UNMEASURED.items()]
-    return table(rows, ["statement", "algorithm", "problem", "preset", "along", "defaults"])
+    return Table(rows, ["statement", "algorithm", "problem", "preset", "along", "defaults"])
 
 
 # --------------------------------------------------------------------------------------------------------------- the report
@@ -180,28 +182,70 @@ def section(results: list[Json]) -> list[list[str]]:
     ]
 
 
+TITLES = {
+    "falls": "{algorithm} does better than the rate of {statement}",
+    "level": "{algorithm} follows the rate of {statement}",
+    "grows": "{algorithm} does worse than the rate of {statement} here",
+    "saturated": "Noise hides the error of {algorithm} at these sizes",
+    "shown": "{algorithm} beside the rate of {statement}",
+}
+
+
 def plot(result: Json, form: str = "svg") -> bytes:
-    """Measured risk with its intervals, and the rate through the first informative value: only slopes can be compared."""
-    import matplotlib as mpl
+    """Measured risk with its intervals, the rate through the first informative value, and what a bound with constants allows."""
+    return plotting.drawn(lambda axes: _draw(axes, result), (6.4, 4.4), form)
 
-    mpl.use("Agg")
-    from matplotlib import pyplot
 
+def _draw(axes: Any, result: Json) -> None:
     rows = result["points"]
     x = [row["at"] for row in rows]
     y = [row["measured"] for row in rows]
     low = [max(0.0, row["measured"] - row["interval"][0]) for row in rows]
     high = [max(0.0, row["interval"][1] - row["measured"]) for row in rows]
     anchor = next((row for row in rows if row["of_start"] <= 0.5), rows[0])
-    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
-    axes.errorbar(x, y, yerr=[low, high], fmt="o-", capsize=3, label=f"measured, {result['runs']} runs, 95 %")
+    axes.set(xscale="log", yscale="log")
+    uppers = [(row.get("explicit") or {}).get("upper") for row in rows]
+    if all(uppers):
+        axes.fill_between(
+            x, uppers, 0, color=plotting.ALLOWED, lw=0, label="allowed: the theorem's bound with its constants"
+        )
+    slope = _slope(result["slope"])
+    measured = f"measured, {result['runs']} runs, 95 %{f': slope {slope}' if slope else ''}"
+    axes.errorbar(x, y, yerr=[low, high], fmt="o-", color=plotting.INK, ms=5, capsize=3, label=measured, zorder=3)
+    hollow = [(row["at"], row["measured"]) for row in rows if row["of_start"] > 0.5]
+    if hollow:
+        label = "not counted: above half of the start's risk"
+        axes.plot(*zip(*hollow, strict=True), "o", ms=5, mfc="white", color=plotting.INK, label=label, zorder=4)
     scaled = [row["bound"] * anchor["ratio"] for row in rows]
-    axes.plot(x, scaled, "--", label=f"rate × {anchor['ratio']:.3g}")
-    axes.set(xscale="log", yscale="log", xlabel=result["over"], ylabel="excess risk")
-    axes.set_title(f"{result['statement']}, {result['algorithm']}: {result['problem']} ({result['preset']})", fontsize=10)
-    axes.legend()
-    buffer = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "tailproof", "svg.fonttype": "none"}):  # the same bytes for the same numbers
-        figure.savefig(buffer, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
-    pyplot.close(figure)
-    return buffer.getvalue()
+    rate = f"rate of {result['statement']}, scaled: slope {_signed(result['bound_slope'])}"
+    axes.plot(x, scaled, "--", color=plotting.ACCENT, lw=2, label=rate)
+    fixed = ", ".join(f"{name} = {value:g}" for name, value in result["values"].items())
+    axes.set_title(title(result))
+    axes.set(
+        xlabel=f"{result['over']}    ({result['problem']}, {result['preset']} parameters; {fixed})", ylabel="excess risk"
+    )
+    axes.grid(axis="y")
+    axes.set_axisbelow(True)
+    axes.margins(x=0.06)
+    bottom = min(min(row["interval"][0] for row in rows if row["interval"][0] > 0), *scaled)
+    axes.set_ylim(bottom / 1.6, max(*(row["interval"][1] for row in rows), *scaled, *filter(None, uppers)) * 1.4)
+    axes.set_xticks(x, [plotting.number(value) for value in x])
+    axes.minorticks_off()
+    plotting.plain_log(axes.yaxis)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=8)
+
+
+def title(result: Json) -> str:
+    """A sentence, with the two slopes where they were fitted."""
+    said = TITLES[result["verdict"]].format(**result)
+    if not result["slope"]:
+        return said
+    return f"{said}: slope {_signed(result['slope'][0])}, theorem {_signed(result['bound_slope'])}"
+
+
+def _slope(found: list[float] | None) -> str:
+    return f"{_signed(found[0])} [{_signed(found[1])}, {_signed(found[2])}]" if found else ""
+
+
+def _signed(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}".replace("-", "−")

@@ -47,8 +47,9 @@ from tailproof.bounds.statements import Statement
 from tailproof.bounds.theorems import theorem
 from tailproof.refimpl.channel import Mechanism, run
 from tailproof.refimpl.validation import FloatArray, InputError
-from tailproof.verification.report import number, table
+from tailproof.verification.report import number
 from tailproof.verification.sandwich import Mean
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Task, Workers, run_tasks
 
 Values: TypeAlias = Mapping[str, float]
@@ -410,7 +411,7 @@ def sentence(result: Json) -> str:
     return f"{text}{explicit}. {result['reason']}" if result["reason"] else text + explicit
 
 
-def overview(result: Json) -> str:
+def overview(result: Json) -> Shown:
     """A table and the verdict."""
     fixed = ", ".join(f"{letter} = {value:g}" for letter, value in result["values"].items())
     head = f"{result['statement']}: {result['algorithm']} ({result['preset']} parameters), {result['problem']}; {fixed}"
@@ -428,13 +429,13 @@ def overview(result: Json) -> str:
     ]
     columns = [result["over"], "measured", "95 % interval", "rate", "measured / rate", "of the start's", "rate's slope"]
     logs = "" if result["logs"] == "keep" else ", the rate without logarithms"
-    parts = [head, f"{result['runs']} runs at each value{logs}", table(rows, columns)]
+    parts: list[Shown] = [head, f"{result['runs']} runs at each value{logs}", Table(rows, columns)]
     if result.get("explicit"):
-        parts.append(_with_constants(result))
-    return "\n".join([*parts, sentence(result)])
+        parts += _with_constants(result)
+    return [*parts, sentence(result)]
 
 
-def _with_constants(result: Json) -> str:
+def _with_constants(result: Json) -> list[Shown]:
     rows = [
         [
             f"{row['at']:g}",
@@ -447,4 +448,4 @@ def _with_constants(result: Json) -> str:
         if "explicit" in row
     ]
     title = "with explicit constants, 99 % limits for all values at once:"
-    return f"{title}\n{table(rows, [result['over'], 'bound', 'what', 'measured', 'limit', 'allowed', 'verdict'])}"
+    return [title, Table(rows, [result["over"], "bound", "what", "measured", "limit", "allowed", "verdict"])]

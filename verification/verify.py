@@ -22,6 +22,7 @@ from tailproof.verification import (
     mutants,
     page,
     paper_check,
+    provenance,
     published_claims,
     sandwich,
     second_stage,
@@ -30,13 +31,15 @@ from tailproof.verification import (
 )
 from tailproof.verification.check import FULL, QUICK, Effort, implemented, judge_mutant, part_findings, parts_of
 from tailproof.verification.page import replay
-from tailproof.verification.report import number, plain, table
+from tailproof.verification.report import number, plain
 from tailproof.verification.sandwich_pairs import PAIRS
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Done, Task, Workers, one_thread, run_tasks, versions
 
 Json: TypeAlias = dict[str, Any]
 
 SANDWICH_RUNS = 200
+READINGS = {"printed": "as published", "corrected": "corrected"}
 KINDS = ("algorithm", "mutant", "paper", "statement", "sweep", "sandwich", "study", "errata")
 
 
@@ -105,7 +108,13 @@ def _paper(name: str, detail: str, _: int, __: Effort) -> list[Json]:
 
 
 def _errata(_: str, __: str, ___: int, ____: Effort) -> list[Json]:
-    return [{**erratum_json(entry), "stands": entry.recheck()} for entry in errata()]
+    return _checked_errata(None)
+
+
+def _checked_errata(names: set[str] | None) -> list[Json]:
+    """All of them, or those of these ids."""
+    chosen = [entry for entry in errata() if names is None or entry.id in names]
+    return [{**erratum_json(entry), "stands": entry.recheck()} for entry in chosen]
 
 
 # --- what tasks cost: only their order and the remaining time that is shown depend on it
@@ -129,7 +138,7 @@ def algorithm_json(entry: Algorithm) -> dict[str, str]:
 
 
 def erratum_json(entry: Any) -> Json:
-    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "reconstructed")
+    keys = ("id", "paper", "place", "kind", "printed", "found", "evidence", "reconstructed", "title", "story")
     return {key: plain(getattr(entry, key)) for key in keys}
 
 
@@ -207,6 +216,8 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
         "libraries": None if only else libraries.kept(),
     }
     report["published_claims"] = plain(published_claims.published_claims(findings, checked, only))
+    if only:  # those that the page needs to tell what fails
+        corrected += _checked_errata({name for claim in report["published_claims"] for name in claim["errata"]})
     report["failures"] = _failures(findings, judged, checked, corrected)
     report["failures"] += published_claims.failures(report["published_claims"])
     report["failures"] += paper_check.failures(papers)
@@ -229,8 +240,9 @@ def statement_json(result: statements.StatementCheck) -> Json:
         "expected": not result.holds and result.reading == "printed" and result.id in statements.KNOWN_FALSE,
         "measured": plain(result.worst_ratio),
         "cases": result.cases,
-        "detail": f"{result.reading}: {result.detail}",
+        "detail": f"{READINGS[result.reading]}: {result.detail}",
         "witness": plain(result.witness),
+        "worst": plain(result.worst),
         "theorems": [t.id for t in stated],
         "reconstructed": any(t.reconstructed for t in stated),
     }
@@ -287,18 +299,24 @@ def _summary(report: Json) -> str:
     return "; ".join(parts)
 
 
-def overview(report: Json) -> str:
-    """The readable table: one line per algorithm and check, then mutants, then what failed."""
-    rows = []
+def overview(report: Json) -> Shown:
+    """All that was found: a line per algorithm and check, then broken copies, published claims and the other parts."""
     worst: dict[tuple[str, str], Json] = {}
     for f in report["findings"]:
         key = (f["algorithm"], f["check"])
         if key not in worst or _ratio(f) > _ratio(worst[key]):
             worst[key] = f
-    for f in worst.values():
-        status = f["status"] + (" (expected)" if f["expected"] else "")
-        rows.append([f["algorithm"], f["check"], status, _shown(f["measured"]), _shown(f["bound"]), f["detail"][:70]])
-    lines = [table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
+    rows = [
+        [
+            *(f[key] for key in ("algorithm", "check")),
+            f["status"] + (" (expected)" if f["expected"] else ""),
+            _shown(f["measured"]),
+            _shown(f["bound"]),
+            f["detail"],
+        ]
+        for f in worst.values()
+    ]
+    parts: list[Shown] = [Table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
     by_algorithm: dict[str, list[Json]] = {}
     for m in report["mutants"]:
         by_algorithm.setdefault(m["algorithm"], []).append(m)
@@ -310,15 +328,13 @@ def overview(report: Json) -> str:
         ]
         for name, group in by_algorithm.items()
     ]
-    lines += [table(mutant_rows, ["algorithm", "mutants killed", "by"]), ""]
+    parts += [Table(mutant_rows, ["algorithm", "broken copies caught", "by"]), ""]
     if report["published_claims"]:
-        lines += [published_claims.overview(report["published_claims"]), ""]
-    lines += [_parts(report), ""]
-    lines += [f"FAILED  {line}" for line in report["failures"]]
-    return "\n".join([*lines, report["summary"]])
+        parts += [published_claims.overview(report["published_claims"]), ""]
+    return [*parts, _parts(report)]
 
 
-def _parts(report: Json) -> str:
+def _parts(report: Json) -> Table:
     """What was run, and how it came out, a line for each part."""
 
     def counted(words: Iterable[Any]) -> str:
@@ -328,7 +344,7 @@ def _parts(report: Json) -> str:
     outputs = [f for f in report["findings"] if f["check"] == "final iterate"]
     exponents, explicit = ([r[key] for r in sweeps if r.get(key)] for key in ("exponent", "explicit"))
     decided = ["hold" if c["holds"] else "do not" for c in report["comparisons"]]
-    others = report["libraries"]["results"] if report["libraries"] else []
+    _, others = libraries.split(report["libraries"]["results"] if report["libraries"] else [])
     chosen = ["best" if c["attained"] else "not best" for c in report["choices"]]
     rows = [
         ("checks of algorithms", report["findings"], counted(f["status"] for f in report["findings"])),
@@ -345,9 +361,9 @@ def _parts(report: Json) -> str:
         ("bounds with constants in sweeps", explicit, counted(explicit)),
         ("between lower and upper bounds", report["sandwich"], counted(r["verdict"] for r in report["sandwich"])),
         ("errata", report["errata"], counted("stand" if e["stands"] else "do not" for e in report["errata"])),
-        ("settings of other libraries (kept audits)", others, counted(row["verdict"] for row in others)),
+        ("settings of other libraries (audited earlier)", others, counted(row["verdict"] for row in others)),
     ]
-    return table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
+    return Table([[what, str(len(found)), text] for what, found, text in rows if found], ["part", "number", "of which"])
 
 
 def _ratio(finding: Json) -> float:
@@ -366,7 +382,9 @@ def write(report: Json, seconds: dict[str, float], folder: Path) -> None:
     witnesses = folder / "witnesses"
     files.make_folder("report", witnesses)
     files.write("report", folder / "report.json", json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    files.write("report", folder / "report.html", page.page(report))
+    run = provenance.facts()
+    files.write("report", folder / "run.json", json.dumps(run, indent=1, sort_keys=True) + "\n")
+    files.write("report", folder / "report.html", page.page(report, run))
     files.write("report", folder / "timings.json", json.dumps(seconds, indent=1, sort_keys=True) + "\n")
     for name, witness in replay.witness_files(report).items():
         files.write("report", witnesses / name, json.dumps(witness, allow_nan=False) + "\n")

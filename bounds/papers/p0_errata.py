@@ -434,6 +434,10 @@ def errata() -> tuple[Erratum, ...]:
             gaussian_gap(explicit.p0_gaussian_scale),
             epsilon=1.0,
             delta=0.999,
+        ).told(
+            "The Gaussian mechanism in Definition 3 of P0 fails when δ is close to 1.",
+            "The published noise scale shrinks to zero as δ approaches 1, faster than (ε, δ)-DP allows. It fails at ε"
+            " = 1 and δ = 0.999. A fine grid of δ ≤ 0.99 shows no failure.",
         ),
         erratum(
             "P0.TNC.order",
@@ -478,6 +482,14 @@ def errata() -> tuple[Erratum, ...]:
             curvature=100.0,
             delta=1e-05,
             steps=14 * 512**2,
+        ).told(
+            "Clipping does not limit how far one record can move Algorithm 2 of P0, so Algorithms 3, 4 and 5 exceed "
+            "their privacy claims.",
+            "P0 adds noise as if replacing one record could move the output of Algorithm 2 by at most 2C/(nλ). Here C"
+            " is the clipping threshold, n the number of records and λ the weight of the regulariser. The proof "
+            "treats a clipped gradient as the gradient of a convex function. In two or more dimensions it need not be"
+            " one, and one record can then move the output further, by any factor. The counterexample uses 64 "
+            "quadratic losses in the plane. The claim holds in one dimension and for losses of the form ℓ(⟨w, x⟩).",
         ),
         erratum(
             "P0.Alg3.phase1",

@@ -243,6 +243,12 @@ def errata() -> tuple[Erratum, ...]:
             replacement=0.0,
             scale=1.0,
             beta=1.0,
+        ).told(
+            "The estimator displayed in the proof of Theorem 7 of P1 has no finite sensitivity.",
+            "Theorem 7 says that replacing one record moves a coordinate of the estimate by at most 4√2·s/(3n). Here "
+            "s is the truncation scale and n the number of records. The displayed formula puts |∇ⱼ| where ∇ⱼ is "
+            "needed and leaves out a factor s. Read literally, one record can move the estimate by any amount. With "
+            "the corrected formula, the bound holds in every case tried.",
         ),
         erratum(
             "P1.Lem7.budget",

@@ -438,6 +438,11 @@ def _means() -> tuple[Erratum, ...]:
             gaussian_gap(explicit.p3_gaussian_scale),
             epsilon=10.0,
             delta=0.01,
+        ).told(
+            "Lemma 3 of P3 sets no limit on ε, and the Gaussian mechanism it states fails for large ε.",
+            "The lemma takes Gaussian noise of variance 2Δ²log(1.25/δ)/ε² for every ε, where Δ is the ℓ₂-sensitivity."
+            " It fails at ε = 10 and δ = 0.01, for example. A fine grid of 0 < ε, δ ≤ 1 shows no failure, and the "
+            "theorems that use the lemma stay in that range.",
         ),
         erratum(
             "P3.Lem10.step",
@@ -603,6 +608,12 @@ def _upper_bounds() -> tuple[Erratum, ...]:
             epsilon=0.5,
             delta=1e-5,
             steps=10,
+        ).told(
+            "Read literally, Algorithm 2 of P3 uses every record at every step and exceeds its privacy claim.",
+            "Line 7 passes the gradients of all records X to the private mean estimator. The noise of the strongly "
+            "convex branch suits one use of each record, but the branch takes many steps. The batch X_t was probably "
+            "meant, as in Algorithm 6, and with X_t no check refutes the claim. The text at hand may have lost the "
+            "subscript.",
         ),
         erratum(
             "P3.Alg3.line7",
@@ -1000,6 +1011,11 @@ def _sparse_learning() -> tuple[Erratum, ...]:
             _peeling_gap,
             epsilon=0.9,
             delta=0.99999,
+        ).told(
+            "The peeling step in Lemma 22 of P3 fails when δ is close to 1.",
+            "Peeling selects s coordinates and adds Laplace noise of scale 4λ√(2s log(1/δ))/ε, where one record moves"
+            " a coordinate by at most λ. This scale shrinks to zero as δ approaches 1. The claim fails even for a "
+            "single coordinate, at δ = 0.99999.",
         ),
         erratum(
             "P3.Thm10.sensitivity",

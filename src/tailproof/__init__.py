@@ -2,12 +2,13 @@
 
     import tailproof
 
-    result = tailproof.audit(mechanism, "pure(eps=1)", columns=1)   # black box: from outputs alone
-    tailproof.assert_private(mechanism, "pure(eps=1)", columns=1)   # the same, in a test
-    tailproof.check_mechanism(mechanism, "pure(eps=1)")             # the usual mistakes, and exact checks of a channel
+    result = tailproof.audit(mechanism, "pure(eps=1)")              # search for a counterexample, from outputs alone
+    tailproof.assert_private(mechanism, "pure(eps=1)", columns=1)   # the same, as an assertion in a test
+    tailproof.check_mechanism(mechanism, "pure(eps=1)")             # checks for the common mistakes, one test each
+    tailproof.theorem("P2.T4"), tailproof.papers()                  # a theorem as a value; the five papers, cited
 
-The names below are the stable interface: within a major version they keep their meaning, and none is removed.  What is in the
-rooms `tailproof.refimpl`, `tailproof.bounds` and `tailproof.verification` and is not named here may change with any release.
+The names below are the stable public interface: they keep their meaning within a major version, and none is removed.  The packages
+`tailproof.refimpl`, `tailproof.bounds` and `tailproof.verification` hold more; what is not named here may change with any release.
 
 Nothing is imported before it is used.
 """

@@ -3,11 +3,11 @@
 import itertools
 import math
 import random
-import time
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from tests.speed import units
 
 from tailproof.bounds import certificates, prover
 from tailproof.bounds.compare import Dominance, Separation, Undecided, compare, equal_rates, relation
@@ -321,15 +321,15 @@ def test_two_thousand_random_rates(seed: int) -> None:
     assert min(_agreement(seed, 500)) > 50
 
 
-def test_eight_terms_in_five_symbols_take_less_than_a_second() -> None:
+def test_eight_terms_in_five_symbols_take_seconds_at_most() -> None:
+    """A fifteenth of what is allowed is usual."""
     rng = random.Random(5)
     symbols = ("n", "d", "eps", "G", "R")
     terms = ["*".join(f"{s}**({rng.choice(['-2', '-1', '0', '1/2', '1', '3/2'])})" for s in symbols) for _ in range(8)]
     means = [f"({rng.choice(terms)})**(1/3)*({rng.choice(terms)})**(2/3)" for _ in range(8)]
     for left, right in [(means, terms), (terms, means)]:
-        start = time.process_time()
-        compare(" + ".join(left), " + ".join(right), where=["eps<=1"])
-        assert time.process_time() - start < 1
+        sums = " + ".join(left), " + ".join(right)
+        assert units(lambda sums=sums: compare(*sums, where=["eps<=1"])) < 25  # type: ignore[misc]
 
 
 # The linear programs.

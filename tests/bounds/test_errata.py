@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -20,9 +19,7 @@ def test_ids_are_unique_and_carry_their_paper() -> None:
 
 @pytest.mark.parametrize("erratum", ALL, ids=lambda erratum: erratum.id)
 def test_the_discrepancy_is_there(erratum: Erratum) -> None:
-    start = time.perf_counter()
     assert erratum.recheck()
-    assert time.perf_counter() - start < 1
     assert erratum.evidence["measured"] > erratum.evidence["allowed"]
     assert erratum.kind in {"privacy", "rate", "constant", "typo"}
     assert erratum.printed

@@ -158,10 +158,12 @@ def test_what_is_kept_is_what_the_cases_say() -> None:
         assert row["verdict"] in ("violated", "consistent", "inconclusive")
         assert row["verdict"] != "violated" or row["confidence"] >= 0.999
     assert {row["script"] for row in RESULTS.values()} - {""} == set(SCRIPTS)
-    counts = Counter(row["verdict"] for row in RESULTS.values())
-    front = " ".join((FOLDER.parent.parent / "README.md").read_text().split())
-    assert f"puts {len(RESULTS)} settings of" in front
-    assert f"{counts['violated']} settings are violated, {counts['inconclusive']} undecided" in front
+    counts = Counter(row["verdict"] for row in RESULTS.values() if row["library"] != "tailproof")
+    page = " ".join((FOLDER.parent.parent / "docs" / "findings" / "causes.md").read_text().split())
+    said = (
+        f"Of {counts.total()} settings, {counts['violated']} violate their claim and {counts['inconclusive']} are undecided."
+    )
+    assert said in page
     readme = (FOLDER / "README.md").read_text()
     assert run.table([RESULTS[key] for key in cases]) in readme
     assert run.summary(list(RESULTS.values())) in readme
@@ -365,7 +367,7 @@ RUNS = {
     "diffprivlib_classes.py": 40,
     "diffprivlib_kmeans_empty.py": 1000,
     "diffprivlib_kmeans_shares.py": 500,
-    "diffprivlib_mean_and_histogram.py": 40000,
+    "diffprivlib_mean_and_histogram.py": 25000,
     "diffprivlib_exponential_categorical.py": 3000,
     "opendp_b_ary_tree.py": 2000,
     "opendp_resize.py": 10000,
@@ -381,7 +383,7 @@ def test_scripts_reproduce_the_violations(script: str) -> None:
         pytest.skip(f"{library_of(script)} is not installed: it is in the extra `audits`")
     runs = RUNS.get(script, 500)
     command = [sys.executable, str(FOLDER / script), str(runs)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "violated" in printed
     assert "verdict: consistent" not in printed or runs == 0
 

@@ -214,7 +214,6 @@ def test_order_of_the_letters_is_free() -> None:
         "pure(eps)",
         "pure(eps=)",
         "pure(=1)",
-        "pure(1)",
         "pure(eps=one)",
         "pure(eps==1)",
         "pure(eps=1;2)",
@@ -222,12 +221,10 @@ def test_order_of_the_letters_is_free() -> None:
         "pure(eps=1,eps=1)",
         "pure(eps=1,delta=.1)",
         "pure(rho=1)",
-        "pure(epsilon=1)",
         "pure(eps=1)x",
         "pure(eps=(1))",
         "pure(eps=1",
         "pure eps=1",
-        "Pure(eps=1)",
         "dp(eps=1)",
         "approx(eps=1)",
         "approx(delta=.1)",
@@ -247,6 +244,38 @@ def test_order_of_the_letters_is_free() -> None:
 )
 def test_malformed_text_is_refused(text: str) -> None:
     with pytest.raises(InputError):
+        parse_claim(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("pure(1)", PureDP(1)),
+        ("pure(epsilon=1)", PureDP(1)),
+        ("Pure( eps = 1 )", PureDP(1)),
+        ("PureDP(epsilon=1)", PureDP(1)),
+        ("eps=1", PureDP(1)),
+        ("epsilon = 1", PureDP(1)),
+        ("ε=1", PureDP(1)),
+        ("approx(1, 1e-5)", ApproxDP(1, 1e-5)),
+        ("approx(delta=1e-5, epsilon=1)", ApproxDP(1, 1e-5)),
+        ("eps=1,delta=1e-5", ApproxDP(1, 1e-5)),
+        ("zcdp(.1)", ZCDP(0.1)),
+        ("ZCDP(rho=.1)", ZCDP(0.1)),
+        ("rho=.1", ZCDP(0.1)),
+        ("mu=1", GDP(1)),
+    ],
+)
+def test_claims_as_people_write_them(text: str, claim: Claim) -> None:
+    assert parse_claim(text) == claim
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1", "eps", "eps=1,rho=1", "delta=1e-5", "pure(1,2)", "approx(1)", "approx(1,delta=1e-5)", "eps=1,eps=1", "1,1e-5"],
+)
+def test_ambiguous_claims_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="claim = "):
         parse_claim(text)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tailproof.bounds import atlas as data
 from tailproof.bounds import certificates
+from tailproof.bounds.regions import regions
 from tailproof.verification import atlas as drawing
 from tailproof.verification import bound_checks
 from tailproof.verification.cli import main
@@ -63,7 +64,7 @@ def test_the_page_is_well_formed_and_its_links_lead_somewhere(page: str) -> None
     assert reader.open == []
     assert len(set(reader.ids)) == len(reader.ids)
     assert reader.links
-    assert {link.removeprefix("#") for link in reader.links} <= set(reader.ids)
+    assert {link.removeprefix("#") for link in reader.links if link != "data:,"} <= set(reader.ids)
 
 
 def test_the_page_stands_alone(page: str) -> None:
@@ -87,6 +88,33 @@ def test_groups_show_their_rates_matrix_dictionary_and_what_is_left_out(page: st
         assert all(drawing.prose(why) in section for _, why in c.group.left_out)
         each = len(c.group.plot.values) if c.group.plot else 0
         assert section.count("<svg") in (each, 2 * each)
+
+
+def test_diagrams_come_first_each_with_its_sentence(page: str, small: data.Atlas) -> None:
+    drawn = [c for c in small.charts if c.group.plot is not None]
+    assert 0 < len(drawn) < len(small.charts)  # one group has none
+    first_without = min(page.index(f'<section id="{c.group.id}">') for c in small.charts if c.group.plot is None)
+    for c in drawn:
+        assert page.index(f'<section id="{c.group.id}">') < first_without
+        section = page.split(f'<section id="{c.group.id}">')[1].split("</section>")[0]
+        said = drawing.sentence(c)
+        assert section.index(said) < section.index("<svg") < section.index("<table")
+    assert page.index("<svg") < page.index("<table")
+
+
+def test_the_sentence_names_the_bounds_that_are_smallest_somewhere(small: data.Atlas) -> None:
+    for c in small.charts:
+        if c.group.plot is None:
+            continue
+        best = {cell.best for values in c.group.plot.values for cell in regions(c, values)[1]}
+        said = drawing.sentence(c)
+        assert set(re.findall(r"<b>(.*?)</b>", said)) == {" = ".join(names) for names in best}
+        assert ("everywhere" in said) == (len(best) == 1)
+
+
+def test_the_page_has_the_report_s_style(page: str) -> None:
+    assert (Path(drawing.__file__).parent / "page" / "style.css").read_text(encoding="utf-8") in page
+    assert '<div class="frame"><nav aria-label="Contents">' in page
 
 
 def _trees(page: str, tag: str) -> Iterator[ElementTree.Element]:

@@ -51,7 +51,7 @@ def test_separated(capsys: Capture) -> None:
         (["compare", "n - d", "n"], "negative coefficient"),
         (["compare", "n", "n", "--where", "n<=1/2"], "regime is empty"),
         (["compare", "n +", "n"], "n \\+"),
-        (["compare", "n", "n", "--smt2", "/nowhere/at/all"], "smt2 = "),
+        (["compare", "n", "n", "--smt2", "/nowhere/at/all"], "--smt2: "),
         (["theorem", "P9"], "id = 'P9'"),
     ],
 )

@@ -197,7 +197,7 @@ def test_adult_as_it_comes(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["p2"], "name = 'p2': must be one of p0-l4"),
+        (["p2"], "name = 'p2': is not known; the names are p0-l4"),
         (["p0-l4"], "data is missing: p0-l4 needs --data"),
         (["p0-l4", "--data", "nowhere"], "data = 'nowhere': there is no such file"),
         (["p0-l4", "--data", "FILE", "--test", "nowhere"], "test = 'nowhere': there is no such file"),
@@ -214,9 +214,12 @@ def test_adult_as_it_comes(tmp_path: Path, capsys: Capture) -> None:
         (["p0-l4", "--data", "FILE", "--plot", "x.txt"], "plot = 'x.txt': must end in one of .png"),
         (
             ["p0-l4", "--data", "FILE", "--plot", "/no/such/folder/x.png"],
-            "plot = '/no/such/folder/x.png': cannot be written",
+            "--plot: '/no/such/folder/x.png': there is no folder '/no/such/folder'",
         ),
-        (["p0-l4", "--data", "FILE", "--json", "/no/such/folder/x"], "json = '/no/such/folder/x': cannot be written"),
+        (
+            ["p0-l4", "--data", "FILE", "--json", "/no/such/folder/x"],
+            "--json: '/no/such/folder/x': there is no folder",
+        ),
         (["p0-l4", "--data", "FILE", "--domain", "cube:1"], "domain = 'cube:1'"),
         (["p0-l1-ball", "--data", "FILE"], "p0-l1-ball draws its own"),
         (["p0-l1-ball", "--domain", "ball:1"], "domain = 'ball:1': must be an l1 ball"),

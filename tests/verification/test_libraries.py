@@ -9,6 +9,7 @@ import pytest
 
 from tailproof.verification import libraries, verify
 from tailproof.verification.check import QUICK
+from tailproof.verification.shown import render
 
 
 def test_what_is_kept_is_plain_and_whole() -> None:
@@ -35,10 +36,15 @@ def test_verify_shows_them_and_does_not_fail_for_them(monkeypatch: pytest.Monkey
     report, _ = verify.build_report(only=None, seed=0, effort=QUICK, preset="quick")
     rows = report["libraries"]["results"]
     assert report["libraries"] == libraries.kept()
-    violated = sum(row["verdict"] == "violated" for row in rows)
-    assert f"audited before: {len(rows)}, of which {violated} violated" in report["summary"]
-    line = next(line for line in verify.overview(report).splitlines() if line.startswith("settings of other libraries"))
-    assert str(len(rows)) in line
+    own, others = libraries.split(rows)
+    assert (len(own), len(others)) == (5, len(rows) - 5)
+    assert {row["library"] for row in own} == {"tailproof"}
+    violated = sum(row["verdict"] == "violated" for row in others)
+    assert f"other libraries, audited earlier: {len(others)}, of which {violated} violated" in report["summary"]
+    line = next(
+        line for line in render(verify.overview(report)).splitlines() if line.startswith("settings of other libraries")
+    )
+    assert str(len(others)) in line
     assert f"{violated} violated" in line
     monkeypatch.setattr(libraries, "kept", lambda: {"versions": {}, "results": []})
     other, _ = verify.build_report(only=None, seed=0, effort=QUICK, preset="quick")
@@ -50,7 +56,7 @@ def test_a_selection_leaves_them_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify, "work", lambda *_: [])
     report, _ = verify.build_report(only=["P2.A2"], seed=0, effort=QUICK, preset="quick")
     assert report["libraries"] is None
-    assert "other libraries" not in report["summary"] + verify.overview(report)
+    assert "other libraries" not in report["summary"] + render(verify.overview(report))
 
 
 def test_infinities_of_the_file_are_those_of_the_report() -> None:

@@ -59,4 +59,4 @@ def test_a_choice_that_is_recorded_otherwise_fails(monkeypatch: pytest.MonkeyPat
 
 def test_unknown_paper(capsys: Capture) -> None:
     assert main(["theorem", "P7", "--check"]) == 2
-    assert "id = 'P7': must be one of P0" in capsys.readouterr().err
+    assert "id = 'P7': is not known; --check takes a paper, one of P0" in capsys.readouterr().err

@@ -2,15 +2,17 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tailproof.bounds.errata import errata
 from tailproof.bounds.theorems import theorems
 from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
 from tailproof.refimpl.claims import gaussian_delta
-from tailproof.verification import published_claims, statements
+from tailproof.verification import published_claims, statements, verify
 from tailproof.verification.check import QUICK, Effort, honest_findings
 from tailproof.verification.page.published import refuted
 from tailproof.verification.published_claims import LEMMAS, NOTHING, OPEN, REFUTED, STANDS, cells, coins_delta, failures
@@ -145,3 +147,27 @@ def test_composed_coins_by_enumeration() -> None:
     assert coins_delta(epsilon, total, times=3, leak=leak) == pytest.approx(exact, rel=1e-12)
     many = coins_delta(0.01, 0.3, times=10_000)
     assert many == pytest.approx(gaussian_delta(1.0, 0.3), rel=5e-3)  # many small ones are like one Gaussian of μ = ε√k
+
+
+def test_errata_that_refute_a_claim_are_told_to_readers() -> None:
+    """A sentence for a title, a paragraph of short sentences; a card of the report has nothing else to show at first."""
+    refuting = {"P0.Alg2.stability", "P0.Def3", "P1.Thm7.estimator", "P3.Lem3", "P3.Alg2.batch", "P3.Lem22"}
+    told = {entry.id: entry for entry in errata() if entry.title}
+    assert set(told) >= refuting
+    for entry in told.values():
+        assert entry.title.endswith(".")
+        assert entry.paper in entry.title
+        assert len(entry.title) <= 130
+        sentences = re.split(r"(?<=[.])\s+(?=[A-Z])", entry.story)
+        assert len(sentences) > 1
+        assert max(len(sentence.split()) for sentence in sentences) <= 28
+
+
+def test_a_selection_has_the_errata_that_its_claims_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is run: what fails is known from the statements."""
+    monkeypatch.setattr(verify, "work", lambda *_: [])
+    report, _ = verify.build_report(only=["P3.A2", "P2.A2"], seed=0, effort=QUICK, preset="quick")
+    named = {name for claim in report["published_claims"] for name in claim["errata"]}
+    assert "P3.Alg2.batch" in named
+    assert {entry["id"] for entry in report["errata"]} == named
+    assert all(entry["stands"] for entry in report["errata"])

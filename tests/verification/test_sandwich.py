@@ -17,7 +17,7 @@ from tailproof.refimpl.claims import ZCDP, ApproxDP, PureDP, zcdp_epsilon
 from tailproof.refimpl.hard_instances import GrowthSigns, MeanSpikes
 from tailproof.refimpl.means.clipped import clipped_mean
 from tailproof.refimpl.validation import FloatArray
-from tailproof.verification import verify
+from tailproof.verification import plotting, verify
 from tailproof.verification.check import FULL, QUICK
 from tailproof.verification.cli import main
 from tailproof.verification.page import rates
@@ -28,6 +28,7 @@ from tailproof.verification.sandwich import (
     Pair,
     Row,
     Trial,
+    _draw,
     _Quantile,
     cells,
     excesses,
@@ -39,6 +40,7 @@ from tailproof.verification.sandwich import (
     statistic_of,
 )
 from tailproof.verification.sandwich_pairs import PAIRS
+from tailproof.verification.shown import render
 
 
 def _pair(name: str) -> Pair:
@@ -229,13 +231,42 @@ def _rows() -> list[dict[str, Any]]:
 def test_the_report_s_section() -> None:
     rows = _rows()
     assert cells(rows[0])[-3:] == ["9 (explicit)", "–", "consistent"]
-    assert "VIOLATED  B< on x: below" in overview(rows)
+    assert "VIOLATED  B< on x: below" in render(overview(rows))
     section = rates.between({"sandwich": rows})
     assert "B&lt;" in section
     assert section.count("<svg") == 3  # the scale, and a strip for every pair
     assert rates.between({"sandwich": []}) == ""
     assert plot(rows) == plot(rows)
-    assert b"lower bound" in plot(rows)
+
+
+def test_the_picture_names_claims_and_only_what_it_shows() -> None:
+    """SVG keeps its words as words; a marker on the frame would be cut in half."""
+    rows = _rows()
+    drawn = plot(rows).decode()
+    assert f"A, {rows[0]['claim']}: x" in drawn
+    assert "1 of 2 measured errors contradict a bound" in drawn
+    assert "upper bound, explicit" in drawn
+    assert "upper bound, fitted" not in drawn
+    assert "allowed: not below the lower" in drawn
+    fine = [{**row, "verdict": "consistent", "upper_is": "fitted", "upper": 9.0} for row in rows]
+    drawn = plot(fine).decode()
+    assert "No measured error contradicts its bounds" in drawn
+    assert "upper bound, fitted" in drawn
+    assert "upper bound, explicit" not in drawn
+    seen = []
+
+    def look(axes: Any) -> None:
+        _draw(axes, rows)
+        seen.append((axes.get_ylim(), axes.get_xlim(), [patch.get_width() for patch in axes.patches]))
+
+    plotting.drawn(look, (6, 3), "svg")
+    (low, high), (left, right), bands = seen[0]
+    assert low <= -0.5
+    assert high >= len(rows) - 0.5
+    assert left < min(row["interval"][0] / row["lower"] for row in rows)
+    assert right > max(row["upper"] / row["lower"] for row in rows if row["upper"])
+    assert bands[0] == pytest.approx(rows[0]["upper"] / rows[0]["lower"] - 1)  # the band ends at an explicit bound
+    assert bands[1] == pytest.approx(right - 1)  # and nowhere without one
 
 
 def test_the_full_report_has_every_pair_and_the_quick_one_none() -> None:

@@ -424,8 +424,14 @@ def changed(flag: str, value: str | None) -> list[str]:
         ([*PHASES, "--target", "dist"], "'dist' is the target"),
         ([*PHASES, "--target", "name"], "record 1 has no finite number in column 'name'"),
         ([*PHASES, "--target", "minutes", "--features", "2"], "features = 2: is for LIBSVM"),
-        ([*PHASES, "--target", "minutes", "--weights", "no/such/place.json"], "weights = 'no/such/place.json'"),
-        ([*PHASES, "--target", "minutes", "--json", "no/such/place.json"], "json = 'no/such/place.json'"),
+        (
+            [*PHASES, "--target", "minutes", "--weights", "no/such/place.json"],
+            "--weights: 'no/such/place.json': there is no",
+        ),
+        (
+            [*PHASES, "--target", "minutes", "--json", "no/such/place.json"],
+            "--json: 'no/such/place.json': there is no",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -632,7 +638,7 @@ def test_the_repaired_variant_is_certified_and_not_marked(trips: str, capsys: Ca
         ("P0.A5", ["--theta", "1"], "theta_bar = 1.0: must be > 1"),
         ("P0.B", ["--shuffle"], "shuffle is not a parameter"),
         ("P1.A4", ["--moment-order", "3"], "moment_order = 3.0: must be 2 for P1.A4"),
-        ("P2.A1", ["--preset", "best"], "argument --preset: invalid choice: 'best'"),
+        ("P2.A1", ["--preset", "best"], "--preset: 'best': must be one of theory, tuned"),
         ("P0.A3", ["--loss", "absolute"], "must be smooth"),
     ],
 )
@@ -690,11 +696,11 @@ def test_the_help_says_how_to_choose_the_moment_bound(capsys: Capture) -> None:
     text = " ".join(capsys.readouterr().out.split())
     for words in (
         "without looking at the data",
-        "G bounds (E L^k)^(1/k)",
+        "must satisfy (E L^k)^(1/k) <= G",
         "L <= ||x|| (||x|| R + |t|)",
         "G = s sqrt(d) for k = 2",
-        "just as private but may be inaccurate",
-        "too large costs accuracy",
+        "the privacy claim still holds, but the accuracy bound does not",
+        "If G is too large, you lose accuracy",
         "units, physical limits, earlier studies or public data",
         "--positive",
         "can undo the noise",

@@ -53,7 +53,12 @@ def test_results_are_consistent_and_json(results: dict[tuple[str, str], statemen
         assert result.holds == (result.worst_ratio <= 1 + statements.FLOATING_SLACK)
         if result.holds:
             assert result.witness is None
+            assert result.worst is None
         else:
+            assert result.worst is not None
+            assert (
+                result.worst["measured"] / result.worst["bound"] == result.worst_ratio
+            )  # the case shown has the ratio shown
             assert json.loads(json.dumps(result.witness, allow_nan=False)) == result.witness
             assert result.witness["measured"] > result.witness["bound"]
 

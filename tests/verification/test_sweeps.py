@@ -23,6 +23,7 @@ from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification import sweep_runs
 from tailproof.verification.cli import main
 from tailproof.verification.planted import judged, planted
+from tailproof.verification.shown import render
 from tailproof.verification.sweep_cases import (
     CASES,
     UNMEASURED,
@@ -199,7 +200,7 @@ def test_an_exceeded_inequality_fails() -> None:
     assert found["explicit"] == "violated"
     assert len(exceeded([found])) == 1
     assert exceeded([found])[0] in sweep_runs.failures([found])
-    assert "with explicit constants" in overview(found)
+    assert "with explicit constants" in render(overview(found))
     assert sentence(found).count("violated") == 1
 
 
@@ -369,7 +370,7 @@ def test_a_sweep_is_the_same_for_any_number_of_workers() -> None:
     assert one == two
     assert one["points"][0]["ratio"] == one["points"][0]["measured"] / one["points"][0]["bound"]
     assert one != sweep(case, over="n", grid=(500, 1000, 2000), runs=12, seed=4)
-    assert "slope in log n" in overview(one)
+    assert "slope in log n" in render(overview(one))
 
 
 def test_an_unexplained_growth_fails() -> None:
@@ -394,7 +395,15 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: object) -> No
     assert [row["at"] for row in found["points"]] == [500, 1000, 2000]
     assert found["values"]["eps"] == 0.5
     with open(plot) as file:
-        assert "<svg" in file.read()
+        drawn = file.read()
+    assert "<svg" in drawn
+    slope, theorem = (f"{value:.2f}".replace("-", "−") for value in (found["slope"][0], found["bound_slope"]))
+    assert f": slope {slope}, theorem {theorem}" in drawn  # in the title
+    assert f"measured, 6 runs, 95 %: slope {slope} [" in drawn
+    assert "rate of P3.T1, scaled: slope" in drawn
+    assert "×10" not in drawn  # numbers are plain
+    assert ("allowed: the theorem" in drawn) == all(row.get("explicit") for row in found["points"])
+    assert "not counted" not in drawn
     assert main(["sweep"]) == 0
     assert "P2.T7" in capsys.readouterr().out
 
@@ -402,7 +411,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: object) -> No
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["P9.T1"], "id = 'P9.T1': must be one of P0.A3"),
+        (["P9.T1"], "id = 'P9.T1': is not known"),
         (["P2.T7"], "P2.Thm7.start"),
         (["P3.T1", "--over", "n=9:3:4"], "empty range"),
         (["P3.T1", "--over", "n=3:9"], "COUNT"),
@@ -417,7 +426,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: object) -> No
         (["P3.T1", "--runs", "2"], "runs = 2"),
         (["P3.T1", "--resume"], "resume: needs a checkpoint"),
         (["P3.T1", "--cluster", "nowhere"], "cluster = 'nowhere'"),
-        (["P3.T1", "--over", "n=500,600,700", "--runs", "3", "--plot", "/no/such/folder/x.svg"], "could not be written"),
+        (["P3.T1", "--over", "n=500,600,700", "--runs", "3", "--plot", "/no/such/folder/x.svg"], "there is no folder"),
     ],
 )
 def test_bad_requests(capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:

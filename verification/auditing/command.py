@@ -130,7 +130,7 @@ def _worth(workers: Workers) -> float:
 
 def _about(arguments: argparse.Namespace) -> dict[str, Any]:
     """Which audit this is: options, and what stands in the files that it reads."""
-    ways = ("json", "jobs", "cluster", "checkpoint", "resume", "action")
+    ways = ("json", "color", "jobs", "cluster", "checkpoint", "resume", "action")
     options = {name: value for name, value in vars(arguments).items() if name not in ways}
     files = [arguments.data, arguments.neighbour]
     for name in ("mechanism", "pairs"):

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.validation import InputError
 
 
 def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]:
-    """MODULE:FUNCTION or FILE.py:FUNCTION, of the folder, the working folder or what is installed; our own packages come first."""
+    """MODULE:FUNCTION, from the folder, the working folder or from what is installed; our own packages come first.
+
+    FILE.py:FUNCTION is the module of that file, in its folder.
+    """
     module_name, _, function_name = place.rpartition(":")
-    if not module_name or not function_name:
-        raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION or FILE.py:FUNCTION, such as mymodule:noisy_mean")
-    home = Path(folder or ".")
-    if module_name.endswith(".py"):
-        file = home / module_name
+    file = Path(folder or ".", module_name) if module_name.endswith(".py") else None
+    if file is not None:
         if not file.is_file():
             raise InputError(f"{name} = {place!r}: there is no file {module_name}")
-        home, module_name = file.parent, file.stem
-    for here in (str(home.resolve()), str(Path.cwd())):
+        folder, module_name = str(file.parent), file.stem
+    if not module_name or not function_name:
+        raise InputError(f"{name} = {place!r}: must be MODULE:FUNCTION, such as {_example(place)}")
+    for here in (str(Path(folder or ".").resolve()), str(Path.cwd())):
         if here not in sys.path:
             sys.path.append(here)
     try:
@@ -34,16 +36,27 @@ def load(name: str, place: str, folder: str | None = None) -> Callable[..., Any]
         raise InputError(f"{name} = {place!r}: the module could not be imported ({error})") from error
     except Exception as error:
         raise InputError(f"{name} = {place!r}: importing the module raised {type(error).__name__}: {error}") from error
+    other = getattr(module, "__file__", None)
+    if file is not None and (other is None or Path(other).resolve() != file.resolve()):
+        raise InputError(f"{name} = {place!r}: Python has another module {module_name} ({other}); rename the file")
     function: Any = module
     for part in function_name.split("."):
         function = getattr(function, part, None)
     if not callable(function):
-        known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-        close = difflib.get_close_matches(function_name, known, n=1)
-        meant = f" (did you mean {module_name}:{close[0]}?)" if close else ""
-        raise InputError(f"{name} = {place!r}: {module_name} has no function {function_name}{meant}")
+        own = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise InputError(
+            f"{name} = {place!r}: {module_name} has no function {function_name}{did_you_mean(function_name, own)}"
+        )
     loaded: Callable[..., Any] = function
     return loaded
+
+
+def _example(place: str) -> str:
+    """What was probably meant by a place without a colon."""
+    if place.endswith(".py"):
+        return f"{place}:noisy_mean"
+    module, dot, function = place.strip(":").rpartition(".")
+    return f"{module}:{function}" if dot and module and function else f"{place.strip(':') or 'mymodule'}:noisy_mean"
 
 
 def place_of(mechanism: object, caller: dict[str, Any] | None = None) -> dict[str, str]:

@@ -275,21 +275,33 @@ def planned(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     claim = parse_claim(arguments.claim)
     settings = {"confidence": arguments.confidence, "power": arguments.power, "pair": arguments.pair}
     if arguments.true is not None:
-        found = plan(claim, parse_claim(arguments.true), **settings)
+        truth = parse_claim(arguments.true)
+        if _is_stronger(truth, claim):
+            raise InputError(f"true = {truth}: is no worse than the claim {claim}, so there is nothing to refute")
+        found = plan(claim, truth, **settings)
     else:
         found = detectable(claim, arguments.budget, **settings)
     return found.to_json(), described(found)
 
 
+def _is_stronger(truth: Claim, claim: Claim) -> bool:
+    """Of two claims of one kind, whether the first implies the second by its numbers alone."""
+    match truth, claim:
+        case (PureDP(a), PureDP(b)) | (GDP(a), GDP(b)) | (ZCDP(a), ZCDP(b)) | (PureDP(a), ApproxDP(b, _)):
+            return a <= b
+        case ApproxDP(a, c), ApproxDP(b, d):
+            return a <= b and c <= d
+    return False
+
+
 def described(found: Plan) -> str:
     """Readable lines."""
-    mass = "every output tells" if found.region.mass >= 1 else f"{100 * found.region.mass:.3g} % of the outputs tell"
+    mass = "all outputs are" if found.region.mass > 0.9995 else f"{100 * found.region.mass:.3g} % of the outputs are"
     return "\n".join(
         [
-            f"claim   {found.claim}",
-            f"truth   {found.true}, if outputs have the laws of the {found.pair} pair",
-            f"runs    {found.samples}, on both data sets together, refute the claim with probability {found.power:g}",
-            f"why     {mass} A from B; such a guess is right with probability {found.region.success:.4g}",
-            f"The audit's confidence is {found.confidence:g}.  The runs that it learns from come on top.",
+            f"claim: {found.claim}    truth: {found.true} ({found.pair} pair)",
+            f"samples: {found.samples} runs, both data sets together, refute the claim with probability {found.power:g}",
+            f"confidence: {found.confidence:g}; {mass} used, and {100 * found.region.success:.4g} % of these guesses are right",
+            "An audit also spends runs on training its predictor; these come on top.",
         ]
     )

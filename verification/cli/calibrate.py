@@ -16,12 +16,17 @@ EXAMPLE = (
 
 def add(sub: argparse.ArgumentParser) -> None:
     common.json_option(sub)
-    sub.add_argument("what", choices=["gaussian", "laplace", "convert", "compose"])
+    sub.add_argument(
+        "what",
+        choices=["gaussian", "laplace", "convert", "compose"],
+        metavar="WHAT",
+        help="gaussian, laplace (noise for --sensitivity), convert or compose (claims)",
+    )
     sub.add_argument(
         "claims", nargs="*", metavar="CLAIM", help="pure(eps=1), approx(eps=1,delta=1e-5), zcdp(rho=.1), gdp(mu=1)"
     )
     for name in ("sensitivity", "epsilon", "delta", "rho"):
-        sub.add_argument(f"--{name}", type=float)
+        sub.add_argument(f"--{name}", type=common.number)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,10 +8,12 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+import textwrap
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tailproof._nearest import did_you_mean
 
 if TYPE_CHECKING:
     from tailproof.verification.shown import Shown
@@ -29,6 +31,38 @@ EXIT_CODES = {
 # --- the parser -----------------------------------------------------------------------------------------------------------
 
 
+class Help(argparse.HelpFormatter):
+    """Paragraphs are wrapped to the terminal; lines that are indented, or an example, keep their place."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002
+        return "\n\n".join(self._paragraph(part, width) for part in text.strip("\n").split("\n\n"))
+
+    def _paragraph(self, text: str, width: int) -> str:
+        found: list[str] = []
+        for line in text.split("\n"):
+            fixed = line.startswith((" ", "example:"))
+            if found and not fixed and not found[-1].startswith((" ", "example:")):
+                found[-1] += f" {line}"
+            else:
+                found.append(line)
+        return "\n".join(_wrapped(line, width) for line in found)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """What goes on in the next line is indented there; a shell command goes on after a backslash."""
+    if len(line) <= width:
+        return line
+    inner = " " * (len(line) - len(line.lstrip()) + (2 if line.startswith(" ") else 0))
+    if not re.match(r"\s*(example: )?tailproof ", line):
+        return textwrap.fill(re.sub(r"(?<=\S) +", " ", line), width, subsequent_indent=inner, break_on_hyphens=False)
+    command = re.sub(r"  +\(", "  # (", line)
+    command, _, remark = command.partition("  # ")
+    inner = " " * 13
+    parts = textwrap.wrap(command, width - 2, subsequent_indent=inner, break_on_hyphens=False, break_long_words=False)
+    lines = [" \\\n".join(parts)] if len(parts) > 1 else parts
+    return "\n".join([*lines, *textwrap.wrap(remark, width, initial_indent=inner, subsequent_indent=inner)])
+
+
 class Parser(argparse.ArgumentParser):
     """No abbreviated options; an error is one line that starts with the command and names what was meant, exit code 2."""
 
@@ -38,6 +72,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> Any:
         text = message.removeprefix("argument ").replace("\n", " ")
+        text = re.sub(r"^the following arguments are required: (.*)$", r"missing: \1", text)
+        text = re.sub(r"^one of the arguments (.*) is required$", r"missing: one of \1", text)
+        text = re.sub(r"^unrecognized arguments: (.*)$", r"unexpected: \1", text)
+        text = re.sub(r": expected (at least )?one argument$", ": a value is missing", text)
+        text = re.sub(r": not allowed with argument (.*)$", r": cannot be given together with \1", text)
         print(f"{self.prog}: {text}; see `{self.prog} --help`", file=sys.stderr)
         raise SystemExit(2)
 
@@ -63,21 +102,6 @@ class Parser(argparse.ArgumentParser):
             choices = [str(choice) for choice in action.choices]
             meant = did_you_mean(str(value), choices)
             raise argparse.ArgumentError(action, f"{value!r}: must be one of {', '.join(choices)}{meant}")
-
-
-def nearest(word: str, known: Iterable[str], *, most: int = 3) -> list[str]:
-    """Those that the word may have meant, the likeliest first; case does not matter."""
-    import difflib
-
-    names = {name.lower(): name for name in known}
-    begun = [name for name in names if name.startswith(word.lower())]
-    close = difflib.get_close_matches(word.lower(), list(names), n=most, cutoff=0.6)
-    return [names[name] for name in dict.fromkeys([*begun, *close])][:most]
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    found = nearest(word, known, most=1)
-    return f" (did you mean {found[0]!r}?)" if found else ""
 
 
 # --- options --------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,12 @@ def add(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--uniform", action="store_true", help="one constant for all values of k, p, v, theta")
     sub.add_argument("--drop-logs", action="store_true", help="up to logarithms")
-    sub.add_argument("--smt2", metavar="FILE", help="write the negated claim as SMT-LIB 2, for another solver to refute")
+    sub.add_argument(
+        "--smt2",
+        type=common.new_file,
+        metavar="FILE",
+        help="write the negated claim as SMT-LIB 2",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from tailproof._nearest import nearest
 from tailproof.verification.cli import common
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -43,6 +44,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "verify": "Check all algorithms and papers, and write an HTML report.",
         "report": "Rebuild report.html from report.json without re-running anything.",
         "vectors": "Check a program in any language against test vectors.",
+        "explain": "Explain a check, a class of bug or a verdict, with an example and the fix.",
     },
 }
 # What people type who know other tools, and the command that does it.
@@ -71,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _form(name: str) -> dict[str, Any]:
-    return {"description": COMMANDS[name], "formatter_class": argparse.RawDescriptionHelpFormatter}
+    return {"description": COMMANDS[name], "formatter_class": common.Help}
 
 
 def _fill(sub: argparse.ArgumentParser, name: str) -> Any:
@@ -124,8 +126,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def _without_command(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
-        if words[1:] and words[1] in COMMANDS:
-            return _run(words[1], ["--help"])
+        if words[1:] and words[0] == "help":
+            return _run(words[1], ["--help"]) if words[1] in COMMANDS else _without_command(words[1:])
         common.say(overview())
         return 0
     if words[0] in ("-V", "--version", "version"):
@@ -135,7 +137,7 @@ def _without_command(words: list[str]) -> int:
     if word.startswith("-"):
         after = next((name for name in words if name in COMMANDS), "COMMAND")
         return _ended("", f"unknown option {word!r} (options follow the command: tailproof {after} {word}); {HELP}", 2)
-    named = [name for name in COMMANDS if name == word.lower()] or common.nearest(word, [*COMMANDS, *MEANT])
+    named = [name for name in COMMANDS if name == word.lower()] or nearest(word, [*COMMANDS, *MEANT])
     meant = next((MEANT.get(name, name) for name in named), None)
     return _ended("", f"unknown command {word!r}{f' (did you mean {meant!r}?)' if meant else ''}; {HELP}", 2)
 
@@ -143,7 +145,15 @@ def _without_command(words: list[str]) -> int:
 def _run(name: str, words: list[str]) -> int:
     sub = common.Parser(prog=f"tailproof {name}", **_form(name))
     module = _fill(sub, name)
-    code: int = module.run(sub.parse_args(words))
+    try:
+        arguments = sub.parse_args(words)
+    except SystemExit as stop:
+        if stop.code == 2:  # its line is printed
+            return 2
+        raise
+    if "resume" in arguments:
+        common.resumable(arguments)
+    code: int = module.run(arguments)
     sys.stdout.flush()
     return code
 

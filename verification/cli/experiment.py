@@ -32,19 +32,29 @@ def add(sub: argparse.ArgumentParser) -> None:
         "--data", action="append", metavar="TRAIN", help="LIBSVM, CSV or UCI's Adult (also .gz); may be repeated"
     )
     sub.add_argument("--test", action="append", metavar="TEST", help="as many as --data; without, a fifth is held out")
-    sub.add_argument("--features", type=int, metavar="D", help="features of a LIBSVM file (default: its largest index)")
-    sub.add_argument("--runs", type=int, metavar="R", help="runs at every point (default 10, with --quick 2)")
-    sub.add_argument("--epsilon", type=float, nargs="+", metavar="E", help="P0: the budgets of the sweep; P1: the budget")
-    sub.add_argument("--n", type=int, nargs="+", metavar="N", help="the sizes of the sweep over n")
-    sub.add_argument("--row-norm", type=float, metavar="R", help="a public bound of a row's norm (default: sqrt(14))")
-    sub.add_argument("--moment-bound", type=float, metavar="G", help="P0: of the gradients (default: what the norms allow)")
-    sub.add_argument("--steps", type=int, default=400, metavar="T", help="P0: of a phase of LNC-GM; free of privacy (400)")
+    sub.add_argument(
+        "--features", type=common.count, metavar="D", help="features of a LIBSVM file (default: its largest index)"
+    )
+    sub.add_argument("--runs", type=common.count, metavar="R", help="runs at every point (default 10, with --quick 2)")
+    sub.add_argument(
+        "--epsilon", type=common.number, nargs="+", metavar="E", help="P0: the budgets of the sweep; P1: the budget"
+    )
+    sub.add_argument("--n", type=common.count, nargs="+", metavar="N", help="the sizes of the sweep over n")
+    sub.add_argument(
+        "--row-norm", type=common.number, metavar="R", help="a public bound of a row's norm (default: sqrt(14))"
+    )
+    sub.add_argument(
+        "--moment-bound", type=common.number, metavar="G", help="P0: of the gradients (default: what the norms allow)"
+    )
+    sub.add_argument(
+        "--steps", type=common.count, default=400, metavar="T", help="P0: of a phase of LNC-GM; free of privacy (400)"
+    )
     sub.add_argument("--domain", metavar="SET", help="where the weights may lie (default: P0 ball:1 or l1:1, P1 ball:2)")
-    sub.add_argument("--ridge", type=float, default=0.01, metavar="W", help="weight of the penalty (default 0.01)")
+    sub.add_argument("--ridge", type=common.number, default=0.01, metavar="W", help="weight of the penalty (default 0.01)")
     sub.add_argument("--metric", choices=["loss", "excess", "mse", "errors"], default="loss", help="what is tested")
     sub.add_argument("--hindsight", action="store_true", help="P0: also the best of a grid, by the test loss: not private")
     sub.add_argument("--quick", action="store_true", help="tiny sizes, to try a command")
-    sub.add_argument("--plot", metavar="FILE", help="draw the curves (.png, .svg or .pdf)")
+    sub.add_argument("--plot", type=common.new_file, metavar="FILE", help="draw the curves (.png, .svg or .pdf)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from tailproof.bounds.citations import citations
 from tailproof.refimpl.catalogue import ALGORITHMS
 from tailproof.verification.cli import common
 from tailproof.verification.mutants import mutants_of
-from tailproof.verification.report import table
+from tailproof.verification.shown import Shown, Table
 
 EXAMPLE = "tailproof list --json -"
 
@@ -32,6 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     rows = [[str(e[key]) for key in ("id", "name", "place", "claim", "status")] for e in entries]
     papers = [f"{paper.id}  {paper.line}  {paper.completeness}" for paper in citations()]
-    text = "\n\n".join([table(rows, ["id", "name", "place", "published claim", "status"]), "\n".join(papers)])
+    text: Shown = [Table(rows, ["id", "name", "place", "published claim", "status"]), "", *papers]
     common.emit(arguments, {"algorithms": entries, "papers": [paper.to_json() for paper in citations()]}, text)
     return 0

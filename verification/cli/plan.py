@@ -18,9 +18,9 @@ def add(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--claim", required=True, help="as for calibrate: pure(eps=1), gdp(mu=1), …")
     question = sub.add_mutually_exclusive_group(required=True)
     question.add_argument("--true", metavar="CLAIM", help="what is true instead: how many runs refute the claim?")
-    question.add_argument("--budget", type=int, metavar="N", help="runs, both sides together: which violation do they find?")
-    sub.add_argument("--confidence", type=float, default=0.95, help="of the audit (default 0.95)")
-    sub.add_argument("--power", type=float, default=0.9, help="probability of refuting the claim (default 0.9)")
+    question.add_argument("--budget", type=common.count, metavar="N", help="runs, both sides together: what do they find?")
+    sub.add_argument("--confidence", type=common.number, default=0.95, help="of the audit (default 0.95)")
+    sub.add_argument("--power", type=common.number, default=0.9, help="probability of refuting the claim (default 0.9)")
     sub.add_argument(
         "--pair",
         choices=["response", "laplace", "gaussian"],

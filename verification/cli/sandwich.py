@@ -20,9 +20,11 @@ def add(sub: argparse.ArgumentParser) -> None:
     common.json_option(sub)
     common.seed_option(sub)
     common.jobs_option(sub)
-    sub.add_argument("--runs", type=int, default=60, help="of every pair (default 60); rounded up to all members alike")
+    sub.add_argument(
+        "--runs", type=common.count, default=60, help="of every pair (default 60); rounded up to all members alike"
+    )
     sub.add_argument("--only", nargs="+", metavar="TEXT", help="these algorithms, or instances with this text, only")
-    sub.add_argument("--plot", metavar="FILE", help="a picture: .svg, .png or .pdf")
+    sub.add_argument("--plot", type=common.new_file, metavar="FILE", help="a picture: .svg, .png or .pdf")
     common.spread(sub)
 
 

@@ -8,42 +8,45 @@ import sys
 
 from tailproof.verification import files
 from tailproof.verification.cli import common
+from tailproof.verification.shown import Shown
 from tailproof.verification.solve import solve, weights_document
 
 SOLVE_HELP = """\
-Every parameter is public and must be chosen without looking at the data: a clipping radius or a moment bound taken
-from the data themselves would leak them and void the claim.  Take them from units, physical limits, earlier studies
-or public data.  Data are never rescaled; rescale them yourself, by public numbers.  Public are also the number of
-records, the columns and, of a LIBSVM file, the number of features: fix it by --features.
+Every parameter is public. Choose it without looking at the data: a clipping radius or a moment bound taken from the data would
+leak them and void the claim. Take it from units, physical limits, earlier studies or public data. Tailproof never rescales data;
+rescale them yourself, by public numbers. The number of records, the columns and the number of features are public too; --features
+fixes the last for a LIBSVM file.
 
-The moment order k and the moment bound G of P4.A1 and P4.S2
-  G bounds (E L^k)^(1/k), where L is the Lipschitz constant of one record's loss on the domain.  With ||x|| the norm of a
-  record's features, t its target and R the largest norm in the domain:
+MOMENTS OF P4.A1 AND P4.S2. Let L be the Lipschitz constant of one record's loss on the domain. The moment bound G must satisfy
+(E L^k)^(1/k) <= G for the moment order k. With ||x|| the norm of a record's features, t its target and R the largest norm in the
+domain:
     absolute, affine, hinge, logistic, relu   L <= ||x||
     squared                                   L <= ||x|| (||x|| R + |t|)
     l4                                        L <= 4 ||x|| (||x|| R + |t|)^3
     quadratic                                 L <= ||x|| + R
     ridge:W:NAME                              as NAME, plus W R
-  Example: d features of mean 0 and standard deviation at most s give G = s sqrt(d) for k = 2; features of which at most 14 are
-  1 and the others 0 give G = sqrt(14) for every k.  k = 2 asks the least of the data; a larger k, with a G that is still true,
-  gives a better bound.  With a G that is too small the result is just as private but may be inaccurate, and the bound does not
-  hold; one that is too large costs accuracy.
-  --set preset=tuned takes smaller clips and weights: the same privacy, better on ordinary data, with a weaker bound.
-  P4.S2 is for absolute, affine, hinge, logistic, relu and squared (tuned only) and for ball and box; its bound needs
-  (E ||x||^k)^(1/k) <= G.  With preset=tuned it is the more accurate one on ordinary data; both print their bounds.
 
-P4.S1, P4.A2, P4.A4 and P4.D4 take the weight of the regularisation and the clip by --set weight=... lipschitz=...; P4.A2 also
-needs --failure, P4.A4 takes --set reading=B.
+Example: d features with mean 0 and standard deviation at most s give G = s sqrt(d) for k = 2. Features of which at most 14 are 1
+and the others 0 give G = sqrt(14) for every k. k = 2 asks least of the data; a larger k, with a G that still holds, gives a better
+bound. If G is too small, the privacy claim still holds, but the accuracy bound does not. If G is too large, you lose accuracy.
 
-P0.A3 to A7, P0.B, P0.R3, P1.A1, P1.A3, P1.A4 (and P2.A1, P3.A2, P3.A5 with --preset) are (epsilon, delta)-private
-  --preset theory takes the papers' parameters, tuned (the default) practical ones of the same privacy.  Both are made from n,
-  the domain and the public numbers among the flags, and printed before the run; --set replaces single ones.  An error names
-  the flag that is missing.  --moment-order k and --moment-bound G mean, for the gradient g of a record's loss on the domain,
+--set preset=tuned takes smaller clips and weights: the same privacy, better on ordinary data, with a weaker bound. P4.S2 takes
+absolute, affine, hinge, logistic, relu and squared (tuned only), on ball and box; its bound needs (E ||x||^k)^(1/k) <= G. With
+preset=tuned it is usually the more accurate one. Both print their bounds.
+
+P4.S1, P4.A2, P4.A4 AND P4.D4 take the weight of the regularisation and the clip by --set weight=... lipschitz=...; P4.A2 also
+needs --failure, and P4.A4 takes --set reading=B.
+
+P0.A3 TO A7, P0.B, P0.R3, P1.A1, P1.A3, P1.A4 (and P2.A1, P3.A2, P3.A5 with --preset) make (epsilon, delta) claims. --preset theory
+takes the papers' parameters; tuned, the default, takes practical ones with the same privacy. Both come from n, the domain and the
+public numbers among the options, and are printed before the run; --set replaces single ones. An error names the option that is
+missing. For the gradient g of a record's loss on the domain, --moment-order k and --moment-bound G mean:
     P0        (E ||g||^(2k))^(1/2k) <= G, k >= 2
     P1, P3    E |g_j|^k <= G for every coordinate j, 1 < k <= 2; for P1 k is 2
     P2        (E |<u, g>|^k)^(1/k) <= G for every unit vector u, k >= 2
 
-Labels of hinge and logistic are -1 and 1, or two values and --positive."""
+Labels of hinge and logistic are -1 and 1, or any two values with --positive."""
+
 
 SOLVE_NUMBERS = {
     "smoothness": "of the risk (P0.A6, P0.A7, P1 to P3)",
@@ -56,13 +59,15 @@ SOLVE_NUMBERS = {
 }
 
 EXAMPLE = (
-    "tailproof solve P2.A2 --data incomes.csv --columns income age --rho 0.1 --set clip=1000\n"
-    "         tailproof solve P4.A1 --data trips.csv --target minutes --loss absolute --domain ball:1 --epsilon 1 \\\n"
+    "tailproof solve P2.A2 --data incomes.csv --rho 0.1 --set clip=1000\n"
+    "         tailproof solve P4.A1 --data trips.csv --target minutes \\\n"
+    "             --loss absolute --domain ball:1 --epsilon 1 \\\n"
     "             --moment-order 2 --moment-bound 3\n"
-    "         tailproof solve P4.A4 --data a9a --loss logistic --domain ball:10 --epsilon 1 \\\n"
-    "             --set weight=0.1 lipschitz=20 reading=B\n"
-    "         tailproof solve P0.A3 --data a9a --loss logistic --domain ball:5 --epsilon 1 --delta 1e-5 \\\n"
-    "             --moment-order 8 --moment-bound 3.75 --record-smoothness 3.6\n\n" + SOLVE_HELP
+    "         tailproof solve P4.A4 --data a9a --loss logistic --domain ball:10 \\\n"
+    "             --epsilon 1 --set weight=0.1 lipschitz=20 reading=B\n"
+    "         tailproof solve P0.A3 --data a9a --loss logistic --domain ball:5 \\\n"
+    "             --epsilon 1 --delta 1e-5 --moment-order 8 \\\n"
+    "             --moment-bound 3.75 --record-smoothness 3.6\n\n" + SOLVE_HELP
 )
 
 
@@ -77,7 +82,9 @@ def add(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--target", metavar="COLUMN", help="the target or label (default: the last column; LIBSVM: the label)")
     sub.add_argument("--positive", metavar="VALUE", help="the label that stands for 1; the other one stands for -1")
     sub.add_argument("--intercept", action="store_const", const=True, help="add a feature that is 1; it counts in G, too")
-    sub.add_argument("--features", type=int, metavar="D", help="features of a LIBSVM file (default: its largest index)")
+    sub.add_argument(
+        "--features", type=common.count, metavar="D", help="features of a LIBSVM file (default: its largest index)"
+    )
     sub.add_argument(
         "--shuffle",
         action=argparse.BooleanOptionalAction,
@@ -88,25 +95,31 @@ def add(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--domain", metavar="SET", help="where the weights may lie: ball:RADIUS, box:LOW,HIGH or l1:RADIUS")
     for name in ("epsilon", "delta", "rho"):
-        sub.add_argument(f"--{name}", type=float)
-    sub.add_argument("--moment-order", type=float, metavar="K", help="k >= 2 of the assumption on the data, see below")
-    sub.add_argument("--moment-bound", type=float, metavar="G", help="G of the assumption on the data, see below")
+        sub.add_argument(f"--{name}", type=common.number)
+    sub.add_argument(
+        "--moment-order", type=common.number, metavar="K", help="k >= 2 of the assumption on the data, see below"
+    )
+    sub.add_argument("--moment-bound", type=common.number, metavar="G", help="G of the assumption on the data, see below")
     sub.add_argument("--preset", choices=["theory", "tuned"], help="which parameters the public numbers make, see below")
     for name, text in SOLVE_NUMBERS.items():
-        sub.add_argument(f"--{name}", type=int if name == "true-sparsity" else float, metavar="X", help=text)
-    sub.add_argument("--failure", type=float, metavar="Z", help="P4.A1: a bound that holds but for this probability")
-    sub.add_argument("--weights", metavar="OUT.json", help="write weights, plan, claim and parameters to this file")
+        sub.add_argument(
+            f"--{name}", type=common.count if name == "true-sparsity" else common.number, metavar="X", help=text
+        )
+    sub.add_argument("--failure", type=common.number, metavar="Z", help="P4.A1: a bound that holds but for this probability")
+    sub.add_argument(
+        "--weights", type=common.new_file, metavar="OUT.json", help="write weights, plan and claim to this file"
+    )
     sub.add_argument(
         "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="further parameters of the algorithm"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    def announce(text: str) -> None:
+    def announce(text: Shown) -> None:
         if arguments.json != "-":
-            print(text, flush=True)
+            common.say(text, arguments.color)
 
-    def progress(text: str) -> None:
+    def progress(text: Shown) -> None:
         print(text, file=sys.stderr, flush=True)
 
     value, text = solve(arguments, announce=announce, progress=progress if sys.stderr.isatty() else None)

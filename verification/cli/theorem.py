@@ -27,7 +27,10 @@ def add(sub: argparse.ArgumentParser) -> None:
         help="decide everything: print against derivation, and what the papers say of their rates",
     )
     sub.add_argument(
-        "--atlas", metavar="FILE", help="write a page with every rate, comparisons with certificates, crossovers and plots"
+        "--atlas",
+        type=common.new_file,
+        metavar="FILE",
+        help="write a page with every rate, who dominates whom, and plots",
     )
 
 

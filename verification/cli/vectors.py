@@ -22,12 +22,16 @@ EXAMPLE = (
 
 def add(sub: argparse.ArgumentParser) -> None:
     common.json_option(sub)
-    sub.add_argument("what", choices=["export", "check"])
+    sub.add_argument("what", choices=["export", "check"], metavar="WHAT", help="export or check")
     sub.add_argument("folder", nargs="?", metavar="DIR", help="where the vectors go, or are")
     sub.add_argument("--command", dest="program", metavar="PROGRAM", help="a program that answers JSON lines")
     sub.add_argument("--kind", nargs="+", metavar="KIND", help="these kinds only")
     sub.add_argument(
-        "--time-limit", type=float, default=60.0, metavar="SECONDS", help="for one answer (default 60); then it is killed"
+        "--time-limit",
+        type=common.number,
+        default=60.0,
+        metavar="SECONDS",
+        help="for one answer (default 60); then it is killed",
     )
 
 

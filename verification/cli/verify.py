@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections import Counter
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from tailproof.refimpl.catalogue import ALGORITHMS
-from tailproof.refimpl.validation import InputError
-from tailproof.verification import verify
+from tailproof.refimpl.validation import InputError, known
+from tailproof.verification import files, verify
 from tailproof.verification.check import FULL, QUICK
 from tailproof.verification.cli import common
+from tailproof.verification.page.replay import witness_names
+from tailproof.verification.published_claims import REFUTED
+from tailproof.verification.shown import Shown
 from tailproof.verification.workers import discard, workers_of
+
+Json: TypeAlias = dict[str, Any]
 
 EXAMPLE = (
     "tailproof verify --only P2.A2 P3.A1\n"
-    "         tailproof verify --full --resume                      (goes on where an interrupted run stopped)\n"
-    "         tailproof verify --full --cluster tcp://host:8786     (on a Dask cluster; the same report)"
+    "         tailproof verify -v --out nightly\n"
+    "         tailproof verify --full --resume                      (continue an interrupted run)\n"
+    "         tailproof verify --full --cluster tcp://host:8786     (on a Dask cluster)\n\n"
+    "Writes report.html and report.json, and prints what failed and a summary. Exit 1 when something is not as expected: published "
+    "claims that are known to be false are expected."
 )
+MOST_FAILURES = 8
+"""More are in the report, and printed with -v."""
 
 
 def add(sub: argparse.ArgumentParser) -> None:
@@ -28,25 +41,95 @@ def add(sub: argparse.ArgumentParser) -> None:
     size.add_argument("--full", action="store_true", help="more restarts, steps, transcripts and runs")
     sub.add_argument("--only", nargs="+", metavar="ID", help="these algorithms only")
     sub.add_argument(
-        "--report", default="report", metavar="DIR", help="where report.html and report.json go (default: report)"
+        "-o",
+        "--out",
+        "--report",
+        dest="report",
+        default="report",
+        metavar="DIR",
+        help="where report.html and report.json go (default: report)",
     )
+    sub.add_argument("-v", "--verbose", action="store_true", help="print every check, not only a summary")
     common.spread(sub, "(default: checkpoint.jsonl in the report's folder)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    known = {a.id: a for a in ALGORITHMS}
-    for identifier in arguments.only or []:
-        if identifier not in known:
-            raise InputError(f"only = {identifier!r}: must be an id of `tailproof list`")
-        if known[identifier].implementation is None:
+    by_id = {a.id: a for a in ALGORITHMS}
+    only = [known("only", word, by_id, "`tailproof list` shows all ids") for word in arguments.only or []] or None
+    for identifier in only or []:
+        if by_id[identifier].implementation is None:
             raise InputError(f"only = {identifier!r}: has no implementation to check yet")
     effort, preset = (FULL, "full") if arguments.full else (QUICK, "quick")
     folder = Path(arguments.report)
+    files.check_folder("out", folder)
+    common.resumable(arguments, folder / "checkpoint.jsonl")
     workers = workers_of(arguments, folder / "checkpoint.jsonl")
-    report, seconds = verify.build_report(
-        only=arguments.only, seed=arguments.seed, effort=effort, preset=preset, workers=workers
-    )
+    report, seconds = verify.build_report(only=only, seed=arguments.seed, effort=effort, preset=preset, workers=workers)
     verify.write(report, seconds, folder)
     discard(workers)
-    common.emit(arguments, report, f"{verify.overview(report)}\nreport: {folder / 'report.html'}, {folder / 'report.json'}")
+    text = brief(report, folder, all_failures=arguments.verbose)
+    common.emit(arguments, report, [verify.overview(report), "", text] if arguments.verbose else text)
     return 1 if report["failures"] else 0
+
+
+def brief(report: Json, folder: Path, *, all_failures: bool = False) -> Shown:
+    """What failed, then a summary: at most 30 lines."""
+    failed = [f"FAILED  {line}" for line in report["failures"]]
+    if len(failed) > MOST_FAILURES and not all_failures:
+        failed = [*failed[:MOST_FAILURES], f"and {len(failed) - MOST_FAILURES} more failures, in the report"]
+    return [
+        *failed,
+        *([""] if failed else []),
+        *_counted(report),
+        *_refuted(report, folder),
+        f"Report: {folder / 'report.html'} (data: {folder / 'report.json'}); -v prints every check",
+        "Nothing unexpected." if not failed else f"Failures: {len(report['failures'])}.",
+    ]
+
+
+def _counted(report: Json) -> list[str]:
+    findings, judged = report["findings"], report["mutants"]
+    unexpected = any(f["status"] == "violated" and not f["expected"] for f in findings)
+    words = Counter(f["status"] for f in findings)
+    counts = ", ".join(f"{words[status]} {status}" for status in _ORDER if words[status])
+    expected = ", all of them known" if words["violated"] and not unexpected else ""
+    lines = [f"{len({f['algorithm'] for f in findings})} algorithms, {len(findings)} checks: {counts}{expected}"]
+    lines.append(f"{sum(bool(m['killed_by']) for m in judged)} of {len(judged)} deliberately broken copies caught")
+    parts = [("published privacy claims", "published_claims"), ("formulas with constants", "statements")]
+    parts += [
+        ("comparisons of rates", "comparisons"),
+        ("sweeps", "sweeps"),
+        ("pairs of bounds", "sandwich"),
+        ("errata", "errata"),
+    ]
+    also = [f"{len(report[key])} {name}" for name, key in parts if report[key]]
+    return lines + ([f"Also checked: {', '.join(also)}"] if also else [])
+
+
+_ORDER = ("violated", "inconclusive", "skipped", "consistent", "certified")
+
+
+def _refuted(report: Json, folder: Path) -> list[str]:
+    """A line for each mistake: the erratum, the published claims that it breaks, and how to see it."""
+    groups: dict[str, list[Json]] = {}
+    for claim in report["published_claims"]:
+        if claim["verdict"] == REFUTED:
+            groups.setdefault(", ".join(claim["errata"]) or claim["id"], []).append(claim)
+    if not groups:
+        return []
+    lines = ["Refuted as published (see `tailproof errata`):"]
+    for name, claims in groups.items():
+        lines.append(f"  {name}  breaks {', '.join(claim['id'] for claim in claims)}")
+        lines.append(f"    {_command(claims, report, folder)}")
+    return lines
+
+
+def _command(claims: list[Json], report: Json, folder: Path) -> str:
+    names, _ = witness_names(report)
+    excess = claims[0]["excess"] or {"check": None}
+    rows = {row for claim in claims for row in claim["rows"]}
+    for finding, name in zip(report["findings"], names, strict=True):
+        about = finding["algorithm"] in rows and finding["check"] == excess["check"]
+        if name is not None and finding["status"] == "violated" and about:
+            return f"tailproof replay {shlex.quote(str(folder / 'witnesses' / name))}"
+    return f"tailproof theorem {claims[-1]['id']}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tailproof.refimpl.validation import InputError, whole
+from tailproof.refimpl.validation import InputError, known, whole
 from tailproof.verification.experiments.data import Drawn, linear_model, sparse_model, threshold_model
 from tailproof.verification.experiments.methods import P0, P1, Method, Point
 
@@ -120,10 +120,8 @@ EXPERIMENTS = (
 
 
 def find(name: str) -> Experiment:
-    for entry in EXPERIMENTS:
-        if entry.name == name:
-            return entry
-    raise InputError(f"name = {name!r}: must be one of {', '.join(entry.name for entry in EXPERIMENTS)}")
+    by_name = {entry.name: entry for entry in EXPERIMENTS}
+    return by_name[known("name", name, by_name, f"the names are {', '.join(by_name)}")]
 
 
 def points(

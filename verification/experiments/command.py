@@ -27,7 +27,8 @@ from tailproof.verification.experiments.problems import (
 )
 from tailproof.verification.experiments.running import Cell, bootstrap, measure, plan, tuned_in_hindsight
 from tailproof.verification.facts import as_json
-from tailproof.verification.report import plain, table
+from tailproof.verification.report import plain
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.solve import check_writable
 
 DEFAULT_ROW_NORM = math.sqrt(14)
@@ -46,13 +47,13 @@ IN_HINDSIGHT = (
 )
 
 
-def listed() -> tuple[dict[str, Any], str]:
+def listed() -> tuple[dict[str, Any], Shown]:
     """All experiments."""
     entries = [{key: getattr(e, key) for key in ("name", "place", "text", "needs")} for e in EXPERIMENTS]
-    return {"experiments": entries}, table([list(e.values()) for e in entries], ["name", "place", "what", "needs"])
+    return {"experiments": entries}, Table([list(e.values()) for e in entries], ["name", "place", "what", "needs"])
 
 
-def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[str, Any], str]:
+def experiment(arguments: argparse.Namespace, *, progress: bool) -> tuple[dict[str, Any], Shown]:
     """(JSON value, table)."""
     chosen = find(arguments.name)
     usual = QUICK_RUNS if arguments.quick else RUNS
@@ -227,9 +228,12 @@ def _short(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-def _text(value: dict[str, Any], chosen: Experiment) -> str:
+def _text(value: dict[str, Any], chosen: Experiment) -> Shown:
     metric = METRICS[value["metric"]]
-    lines = [f"{chosen.name} ({chosen.place}): {chosen.text}; test {value['metric']}: {metric}", f"{value['runs']} runs"]
+    lines: list[Shown] = [
+        f"{chosen.name} ({chosen.place}): {chosen.text}; test {value['metric']}: {metric}",
+        f"{value['runs']} runs",
+    ]
     cells: list[list[str]] = []
     skipped: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in value["results"]:
@@ -243,8 +247,8 @@ def _text(value: dict[str, Any], chosen: Experiment) -> str:
         spread = "[{:.4g}, {:.4g}]".format(*row["interval"])
         cells.append([row["data"], at, row["method"], f"{row['mean']:.4g}", spread, verdict])
     header = ["data", "at", "method", "mean", "95 % interval", f"than {chosen.baseline} (paired)"]
-    lines.append(table(cells, header))
+    lines.append(Table(cells, header))
     for (data, method), rows in skipped.items():
         where = ", ".join(f"{row['sweep']} = {row['at']:g}" for row in rows)
         lines.append(f"skipped: {method} on {data} at {where}: {rows[0]['skipped']}")
-    return "\n".join([*lines, *(f"note: {note}" for note in value["notes"])])
+    return [*lines, *(f"note: {note}" for note in value["notes"])]

@@ -7,28 +7,32 @@ from pathlib import Path
 from typing import Any
 
 from tailproof.verification.page import catalogue, libraries, papers, published, rates, summary
+from tailproof.verification.page.parts import axis
 
 TITLE = "Tailproof report"
 FOLDER = Path(__file__).parent
 
 
-def page(report: dict[str, Any]) -> str:
-    """The whole page; parts that the report does not have are left out, or named with the command that makes them."""
+def page(report: dict[str, Any], run: dict[str, Any] | None = None) -> str:
+    """The whole page; parts that the report does not have are left out, or named with the command that makes them.
+
+    `run` is what `provenance.facts` says of the run: its date and commit, which are no part of the reproducible report.
+    """
     chapters = [
-        ("summary", "Result", summary.result(report)),
+        ("summary", "Result", summary.result(report, run or {})),
+        ("refuted", "Claims that fail", published.refuted(report)),
         ("words", "How to read this", summary.words(report)),
-        ("refuted", "Refuted claims", published.refuted(report)),
         ("claims", "Other published claims", published.others(report)),
         ("catalogue", "Algorithms", catalogue.algorithms(report)),
-        ("mutants", "Broken copies", catalogue.mutants(report)),
+        ("mutants", "Planted bugs", catalogue.mutants(report)),
         ("rates", "Measured rates", rates.sweeps(report)),
         ("between", "Lower and upper bounds", rates.between(report)),
-        ("second-stage", "P4's second stage", rates.second_stage(report)),
         ("statements", "Explicit statements", papers.statements(report)),
         ("comparisons", "Comparisons of rates", papers.comparisons(report)),
-        ("derivations", "Print against derivation", papers.derivations(report)),
+        ("derivations", "Published and derived rates", papers.derivations(report)),
         ("errata", "Errata", papers.errata(report)),
         ("libraries", "Other libraries", libraries.libraries(report)),
+        ("second-stage", "P4's second stage", rates.second_stage(report)),
         ("made", "How this was made", summary.made(report)),
     ]
     shown = [(name, title, body) for name, title, body in chapters if body]
@@ -44,6 +48,6 @@ def page(report: dict[str, Any]) -> str:
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{TITLE}</title>'
         f'<link rel="icon" href="data:,"><style>{style}</style></head><body><a class="skip" href="#summary">To the result</a>'
-        f'<div class="frame"><nav aria-label="Contents">{tools}<details id="contents" open><summary>Contents</summary>'
+        f'{axis()}<div class="frame"><nav aria-label="Contents">{tools}<details id="contents" open><summary>Contents</summary>'
         f"<ul>{entries}</ul></details></nav><main>{body}</main></div><script>{script}</script></body></html>\n"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections import Counter
 from typing import Any
 
@@ -11,11 +10,11 @@ from tailproof.verification.page import plots, replay
 from tailproof.verification.page.parts import (
     MARKS,
     WORSE,
+    apart,
     badge,
     bar,
     figure,
     link_errata,
-    number,
     ratio,
     raw,
     run,
@@ -40,33 +39,29 @@ def loss_figure(finding: Json) -> str:
     losses = finding.get("losses")
     if not losses:
         return ""
-    title = f"Histogram of privacy losses of {finding['algorithm']}, {losses['claim']}"
-    return figure(plots.histogram(losses, title), loss_caption(finding))
+    title = f"Share of outcomes with a privacy loss above t, {finding['algorithm']}, {losses['claim']}"
+    return figure(plots.exceedance(losses, title), loss_caption(finding))
 
 
 def loss_caption(finding: Json) -> str:
-    """What is shown, of how many draws, against which claim, and what the check itself computed."""
+    """What is drawn, from how many draws, and against which claim; then the check's own numbers, on which the verdict rests."""
     losses = finding["losses"]
     pair = "the worst of the given pairs" if finding["check"] == "transcript" else "a given pair"
-    drawn = "exact shares" if losses["draws"] is None else f"{losses['draws']} draws"
-    shown = f"{text(finding['algorithm'])}: privacy loss of {text(losses['of'])} on {pair}, {drawn}. "
-    if losses["epsilon"] is not None:
-        shown += f"Largest {text(losses['largest'])}; share above ε (red): {text(losses['beyond'])}. "
-    else:
-        error = 2 * losses["spread"] / math.sqrt(losses["draws"] or math.inf)
-        letter, allowed = ("ρ", losses["rho"]) if losses["rho"] is not None else ("μ²/2", losses["mu"] ** 2 / 2)
-        mean = text(losses["mean"]) + (f" ± {error:.2g}" if error else "")
-        shown += f"Mean of the draws {mean}, claimed {letter} = {text(allowed)}. "
+    drawn = "computed exactly" if losses["draws"] is None else f"{losses['draws']} draws"
+    shown = (
+        f"{text(finding['algorithm'])}: share of outcomes whose privacy loss exceeds t, for {text(losses['of'])} on {pair} "
+        f"({drawn}). "
+        f"Dashed: the most that {text(losses['claim'])} allows. "
+    )
     if losses["infinite"]:
-        shown += f"Infinite, and not drawn: a share of {text(losses['infinite'])}. "
+        shown += f"A share of {text(losses['infinite'])} has an infinite loss. "
     return shown + found_of_claimed(finding)
 
 
 def found_of_claimed(finding: Json) -> str:
     """The check's own numbers."""
-    return (
-        f"The check found <b>{text(finding['measured'])}</b>, claimed {text(finding['bound'])}: {text(finding['detail'])}."
-    )
+    found, claimed = apart(finding["measured"], finding["bound"])
+    return f"The check “{text(finding['check'])}” found <b>{found}</b>, allowed {claimed}: {text(finding['detail'])}."
 
 
 def _loss_figures(findings: list[Json]) -> str:
@@ -81,7 +76,7 @@ def _loss_figures(findings: list[Json]) -> str:
     shown = f'<div class="figures">{"".join(map(loss_figure, front))}</div>'
     if rest:
         more = f'<div class="figures">{"".join(map(loss_figure, rest))}</div>'
-        shown += unfold(f"{len(rest)} more histogram{'s' if len(rest) > 1 else ''}: other settings and directions", more)
+        shown += unfold(f"{len(rest)} more picture{'s' if len(rest) > 1 else ''}: other settings and directions", more)
     return shown
 
 
@@ -104,10 +99,9 @@ def algorithms(report: Json) -> str:
     return section(
         "catalogue",
         "The algorithms",
-        "<p>One line each; unfold it for its findings, histograms, counterexamples and how to run it again. The bar: the "
-        "largest sensitivity attained on any pair, as a multiple of the claimed one. Near the tick means that the noise "
-        "has no slack and that the search found the worst neighbours. Settings at which the published claim is known to "
-        "fail count, too.</p>",
+        "<p>Unfold a line for its checks, pictures, counterexamples and the command that runs it again. The bar is the largest "
+        "sensitivity attained on any pair, as a multiple of the claimed one. At 1× the noise has no slack, and the search found "
+        "the worst neighbours. This includes settings where the published claim is known to fail.</p>",
         f'<div class="algorithms-head" aria-hidden="true">{head}</div>{rows}',
         count=str(len(groups)),
     )
@@ -160,9 +154,10 @@ def finding_anchor(finding: Json, at: int) -> str:
 
 
 def _finding(f: Json, name: str | None, errata: set[str], anchor: str) -> list[str]:
-    status = badge(f["status"]) + ("<br><small class='soft'>expected: a known erratum</small>" if f["expected"] else "")
+    status = badge(f["status"]) + ("<br><small class='soft'>a known erratum</small>" if f["expected"] else "")
     share = None if f["check"] in YES_OR_NO else ratio(f["measured"], f["bound"])
     what = link_errata(f["detail"], errata)
+    found, claimed = apart(f["measured"], f["bound"])
     if 0 < f["confidence"] < 1:
         what += f"; a true claim is called violated with probability at most {1 - f['confidence']:.0e}"
     if name:
@@ -172,8 +167,8 @@ def _finding(f: Json, name: str | None, errata: set[str], anchor: str) -> list[s
     return [
         f'<a class="here" href="#{anchor}">{text(f["check"])}</a>',
         status,
-        text(number(f["measured"])),
-        text(number(f["bound"])),
+        text(found),
+        text(claimed),
         bar(share, bad=f["status"] == "violated"),
         what,
     ]
@@ -190,10 +185,10 @@ def witness_text(witness: Json, name: str | None) -> str:
 # --- mutants --------------------------------------------------------------------------------------------------------------
 
 KINDS = {
-    "privacy": "breaks privacy, and must be caught by a check of privacy",
-    "calibration": "uses another noise scale or spend than the published one, and must be caught by the comparison with it",
-    "utility": "is as private but less accurate, and must be caught by a bound of its error",
-    "amplification": "hides its order or batches less well than claimed, and must be caught over the hidden orders",
+    "privacy": "breaks privacy; a privacy check must catch it",
+    "calibration": "uses another noise scale or budget than the published one; the comparison with the formula must catch it",
+    "utility": "keeps the privacy but is less accurate; a bound on its error must catch it",
+    "amplification": "hides its order or batches less well than claimed; a check over the hidden orders must catch it",
 }
 
 
@@ -210,16 +205,13 @@ def mutants(report: Json) -> str:
     left_out = [[text(m["algorithm"]), text(m["name"]), text(m["reason"])] for m in report["inapplicable"]]
     return section(
         "mutants",
-        "Deliberately broken copies",
-        "<p>Who checks the checks? Each algorithm was copied with one mistake put in (noise halved, clipping skipped, a "
-        "factor 2 lost …), and the same checks must notice. Each catch comes with a witness that runs again. Caught by: "
-        f"{', '.join(f'{html.escape(check)} {count}' for check, count in by.most_common())} (a copy may be caught by "
-        "several).</p>",
-        unfold("The kinds of mistakes", f"<dl>{kinds}</dl>"),
+        "Planted bugs",
+        "<p>Who checks the checks? Each algorithm was copied with one bug put in, such as halved noise or skipped clipping. The "
+        "same checks must notice. Each catch comes with a saved counterexample. Caught by: "
+        f"{', '.join(f'{html.escape(check)} {count}' for check, count in by.most_common())}. Several checks may catch one bug.</p>",
+        unfold("The kinds of bugs", f"<dl>{kinds}</dl>"),
         "".join(_mutants_of(identifier, group, report) for identifier, group in groups.items()),
-        unfold(
-            f"{len(left_out)} mistakes that make no sense for an algorithm", table(["algorithm", "mistake", "why"], left_out)
-        )
+        unfold(f"{len(left_out)} bugs that make no sense for an algorithm", table(["algorithm", "bug", "why"], left_out))
         if left_out
         else "",
         count=f"{killed} of {len(report['mutants'])} caught",
@@ -247,7 +239,7 @@ def _mutants_of(identifier: str, group: list[tuple[Json, str | None]], report: J
     summary = f'<b>{text(identifier)}</b> {count} <span class="says">by {text(by)}</span>'
     return unfold(
         summary,
-        table(["mistake", "kind", "verdict", "caught by", "run it again"], rows),
+        table(["bug", "kind", "verdict", "caught by", "run it again"], rows),
         name=slug("mutants", identifier),
         kind="entry",
         item=True,

@@ -1,4 +1,4 @@
-"""Other libraries on the page: kept results of audits, what is violated first."""
+"""Other libraries on the page: cached results of audits, a library at a time, what is violated first."""
 
 from __future__ import annotations
 
@@ -8,8 +8,21 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from tailproof.verification.libraries import AUDITS, COMMAND, INSTALL
-from tailproof.verification.page.parts import badge, bar, code, number, ratio, run, section, slug, table, text, unfold
+from tailproof.verification.libraries import AUDITS, COMMAND, INSTALL, split
+from tailproof.verification.page.parts import (
+    badge,
+    bar,
+    code,
+    number,
+    permalink,
+    ratio,
+    run,
+    section,
+    slug,
+    table,
+    text,
+    unfold,
+)
 
 Json = dict[str, Any]
 
@@ -19,36 +32,58 @@ COLUMNS = ("setting", "claim", "found", "found / claimed", "pair of data sets", 
 
 def libraries(report: Json) -> str:
     """Reports of --only and old ones have no such results."""
-    kept = report.get("libraries")
-    if not kept or not kept["results"]:
+    cached = report.get("libraries")
+    if not cached or not cached["results"]:
         return ""
-    rows = kept["results"]
-    violated, undecided, standing = ([row for row in rows if row["verdict"] == verdict] for verdict in VERDICTS)
+    own, rows = split(cached["results"])
+    violated = sum(row["verdict"] == "violated" for row in rows)
     return section(
         "libraries",
         "Other libraries",
-        _opening(kept),
-        *(_violated(group, rows) for group in _grouped(violated, "library", "subject")),
-        *(_others(group, open_=True) for group in _grouped(undecided, "library")),
-        *(_others(group) for group in _grouped(standing, "library")),
-        count=f"{len(violated)} of {len(rows)} settings violated",
+        _opening(rows, cached["versions"]),
+        *(_library(group, cached["versions"]) for group in _grouped(rows, "library")),
+        _own(own) if own else "",
+        count=f"{violated} of {len(rows)} settings violated",
     )
 
 
-def _opening(kept: Json) -> str:
-    rows, versions = kept["results"], dict(kept["versions"])
+def _opening(rows: list[Json], known: dict[str, str]) -> str:
     names = dict.fromkeys(row["library"] for row in rows)
-    audited = ", ".join(text(f"{name} {versions.pop(name, '')}".strip()) for name in names)
-    beside = ", ".join(text(f"{name} {version}") for name, version in sorted(versions.items()))
+    audited = ", ".join(text(f"{name} {known.get(name, '')}".strip()) for name in names)
+    beside = ", ".join(text(f"{name} {version}") for name, version in sorted(known.items()) if name not in names)
     counts = Counter(row["verdict"] for row in rows)
-    split = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    tally = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     return (
-        f"<p>Audits of libraries that others wrote: {len(rows)} settings of {audited}{f' (with {beside})' if beside else ''}, "
-        f"inside their documented assumptions: {split}. These results are kept with Tailproof and were not run anew for "
-        "this report; none of them is a finding about the algorithms above. <em>Exact</em> values are computed from the law that "
-        "the source code states; ≥ is a lower bound from runs of the library, with its confidence; <em>no bound</em> means that "
-        "the privacy loss is infinite.</p><p>To audit anew, in a copy of the repository, after "
-        f"{code(INSTALL)}:</p>{run(COMMAND)}"
+        f"<p>Tailproof audited {len(rows)} settings of other libraries within their documented assumptions: {tally}. These "
+        f"audits were run earlier, with {audited}{f' (and {beside})' if beside else ''}; this report did not repeat them. They say "
+        "nothing about the algorithms above. <em>Exact</em> values are computed from the law that the source code states. ≥ marks "
+        "a lower bound from runs of the library, with its confidence. <em>No bound</em> means that the privacy loss is "
+        "infinite.</p>"
+        f"<p>To run the audits again, use a copy of the repository, after {code(INSTALL)}:</p>{run(COMMAND)}"
+    )
+
+
+def _library(rows: list[Json], versions: dict[str, str]) -> str:
+    """One library: its violations, subject by subject; then what is undecided, and what is consistent, folded."""
+    name = rows[0]["library"]
+    violated, undecided, standing = ([row for row in rows if row["verdict"] == verdict] for verdict in VERDICTS)
+    title = f"{name} {versions.get(name, '')}".strip()
+    count = f"{len(violated)} of {len(rows)} settings violated"
+    anchor = slug("library", name)
+    return (
+        f'<div data-group><h3 id="{anchor}">{text(title)} <span class="count">{count}</span> {permalink(anchor, name)}</h3>'
+        + "".join(_violated(group, rows) for group in _grouped(violated, "subject"))
+        + (_others(undecided, open_=True) if undecided else "")
+        + (_others(standing) if standing else "")
+        + "</div>"
+    )
+
+
+def _own(rows: list[Json]) -> str:
+    """Tailproof's own calculators, held to the same test."""
+    return (
+        '<div data-group><h3 id="library-tailproof">Tailproof\'s own calculators</h3><p>Not counted above: '
+        f"{len(rows)} rows that hold Tailproof's own formulas to the same test.</p>{_others(rows)}</div>"
     )
 
 
@@ -62,11 +97,11 @@ def _grouped(rows: Iterable[Json], *keys: str) -> list[list[Json]]:
 def _violated(group: list[Json], rows: list[Json]) -> str:
     """A line for a subject; inside, for each script that reproduces violations, its command and what it reproduces."""
     library, subject = group[0]["library"], group[0]["subject"]
-    settings = sum((row["library"], row["subject"]) == (library, subject) for row in rows)
+    settings = sum(row["subject"] == subject for row in rows)
     worst = max((share for row in group if (share := _share(row)) is not None), default=None)
     summary = (
-        f"<b>{text(subject)}</b> {_tally('violated', f'{len(group)} of {settings} violated')} {bar(worst, bad=True)} "
-        f'<span class="says">{text(library)}</span>'
+        f"<b>{_name(subject)}</b> {_tally('violated', f'{len(group)} of {settings} violated')} {bar(worst, bad=True)} "
+        f'<span class="unseen">{text(library)}</span>'
     )
     body = "".join(_why(part[0]) + table(COLUMNS, map(_cells, part)) for part in _grouped(group, "script"))
     return unfold(summary, body, name=slug("library", library, subject), kind="entry audits", item=True)

@@ -1,4 +1,4 @@
-"""What is printed, on the page: explicit statements, comparisons with certificates, derivations, errata."""
+"""What the papers say, on the page: explicit statements, comparisons with certificates, derivations, errata."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tailproof.verification.page.parts import (
     link_errata,
     pairs,
     raw,
+    reconstructed,
     run,
     section,
     slug,
@@ -34,12 +35,12 @@ def statements(report: Json) -> str:
     return section(
         "statements",
         "Statements with explicit constants",
-        "<p>Inequalities of the papers in which every constant is printed, evaluated on laws and data that are hard for "
-        "them. The bar is the largest measured / bound over all cases; a statement that fails as printed has a corrected "
-        "reading beside it where we have one.</p>",
+        "<p>Inequalities of the papers in which every constant is stated, evaluated on hard laws and data. The bar is the largest "
+        "measured / bound over all cases. A statement that fails as published has a corrected reading beside it where one is "
+        "known.</p>",
         _statements(failing) if failing else "",
         unfold(f"{len(standing)} not refuted", _statements(standing), group=True) if standing else "",
-        count=f"{len(failing)} of {len(found)} fail" if failing else str(len(found)),
+        count=f"{len(found)} checked",
     )
 
 
@@ -49,15 +50,16 @@ def _statements(found: list[Json]) -> str:
 
 
 def _statement(s: Json) -> list[str]:
-    status = badge(s["status"], "fails as printed" if s["expected"] else None)
+    status = badge(s["status"], "fails as published" if s["expected"] else None)
     share = None if isinstance(s["measured"], str) else s["measured"]
     shown = unfold(
         "run it again",
         run(replay.statement(s))
         + "".join(run(f"tailproof theorem {name}") for name in s.get("theorems", []))
-        + (f"<p>First case beyond the bound: {pairs(s['witness'])}</p>" if s["witness"] else ""),
+        + (f"<p>The worst case tried: {pairs(s['worst'])}</p>" if s.get("worst") else "")
+        + (f"<p>The simplest case that fails: {pairs(s['witness'])}</p>" if s["witness"] else ""),
     )
-    name = f"{text(s['id'])}<br><small class='soft'>{text(s['place'])}</small>"
+    name = f"{text(s['id'])}<br><small class='soft'>{text(s['place'])}</small>{reconstructed(s)}"
     return [
         name,
         status,
@@ -75,45 +77,56 @@ def comparisons(report: Json) -> str:
     if not found:
         return ""
     false, true = [c for c in found if not c["holds"]], [c for c in found if c["holds"]]
-    ids = {e["id"] for e in report["errata"]}
-    groups = ((false, "do not hold as printed", True), (true, "hold", False))
+    corrections = {e["id"]: e for e in report["errata"]}
+    groups = ((false, "Do not hold as published", True), (true, "Hold", False))
     return section(
         "comparisons",
         "Comparisons of rates",
-        "<p>What the papers say of their rates (“A is at most a constant times B”), each decided for all values allowed. "
-        "One that holds has a certificate, a weighted mean of inequalities that adds up; one that does not has a path "
-        "along which A / B grows without bound. Both are verified by exact arithmetic that knows neither the search nor "
-        "floats.</p>",
+        "<p>Sentences of the papers such as “our rate improves on that one”, each decided for all allowed values. A ≲ B means "
+        "that A is at most a constant times B, and A ≍ B that both are of the same size. A comparison that holds has a "
+        "certificate. One that does not has a path along which the quotient grows without bound. Exact arithmetic, independent "
+        "of the search and of floating point, verifies both.</p>",
         *(
             unfold(
-                f"{len(group)} {words}",
-                "".join(_comparison(c, ids) for c in group),
+                words,
+                table(
+                    ["comparison", "paper says", "we find"],
+                    [(slug("comparison", c["id"]), _comparison(c, corrections)) for c in group],
+                    items=True,
+                ),
                 open_=shown and len(group) < 60,
+                kind="compared",
                 group=True,
             )
             for group, words, shown in groups
             if group
         ),
-        count=f"{len(true)} of {len(found)} hold",
+        count=f"{len(found)} decided",
     )
 
 
 SIGNS = {"<=": "≲", "==": "≍", "not <=": "is not ≲"}
+FOUND = {
+    True: ("certified", "holds", "Proved for all allowed values."),
+    False: ("violated", "does not hold", "There is a path along which the quotient grows without bound."),
+    None: ("inconclusive", "undecided", "Neither a proof nor a counterexample was found."),
+}
 
 
-def _comparison(c: Json, ids: set[str]) -> str:
-    verdict = (
-        badge("certified", "holds")
-        if c["holds"]
-        else badge("violated" if c["holds"] is False else "inconclusive", "does not hold")
+def _comparison(c: Json, corrections: dict[str, Json]) -> list[str]:
+    """Where, what the paper says, and what is true of it."""
+    status, word, sentence = FOUND[c["holds"]]
+    claim = (
+        f"{code(c['left'])} {SIGNS.get(c['relation'], c['relation'])} {code(c['right'])}"
+        if "left" in c
+        else code(c["claim"])
     )
-    summary = f"<b>{text(c['id'])}</b> {verdict} <span class='says'>{text(c['place'])}: {text(c['says'])}</span>"
-    if "left" in c:
-        claim = f"<p>{code(c['left'])} {SIGNS.get(c['relation'], c['relation'])} {code(c['right'])}</p>"
-    else:
-        claim = f"<p>{code(c['claim'])}</p>"
-    where = f"<p>where {', '.join(map(code, c['where']))}</p>" if c["where"] else ""
-    errata = f"<p>Erratum: {link_errata(', '.join(c['errata']), ids)}</p>" if c["errata"] else ""
+    where = f"<br>where {', '.join(map(code, c['where']))}" if c["where"] else ""
+    because = "".join(
+        f"<p>{link_errata(corrections[name]['found'] if name in corrections else name, corrections)} "
+        f"<small class='soft'>Erratum {link_errata(name, corrections)}.</small></p>"
+        for name in c["errata"]
+    )
     reasons = "".join(f'<pre tabindex="0">{html.escape(words)}</pre>' for words in c.get("explained", []))
     again = run(replay.comparison(c)) if "left" in c else ""
     certificates = (
@@ -121,16 +134,15 @@ def _comparison(c: Json, ids: set[str]) -> str:
         if c.get("certificates")
         else ""
     )
-    return unfold(
-        summary,
-        claim + where + errata + reasons + again + certificates,
-        name=slug("comparison", c["id"]),
-        kind="entry",
-        item=True,
-    )
+    proof = unfold("proof or path, and the command", reasons + again + certificates) if reasons or again else ""
+    return [
+        f"{text(c['id'])}<br><small class='soft'>{text(c['place'])}</small>{reconstructed(c)}",
+        f"{text(c['says'])}<p>{claim}{where}</p>",
+        f"{badge(status, word)} {sentence}{because}{proof}",
+    ]
 
 
-# --- print against derivation ---------------------------------------------------------------------------------------------
+# --- published against derived ---------------------------------------------------------------------------------------------
 
 
 def derivations(report: Json) -> str:
@@ -143,7 +155,7 @@ def derivations(report: Json) -> str:
         (
             slug("agreement", a["id"]),
             [
-                f"{text(a['id'])}<br><small class='soft'>{text(a['label'])}</small>",
+                f"{text(a['id'])}<br><small class='soft'>{text(a['label'])}</small>{reconstructed(a)}",
                 code(a["printed"]),
                 code(a["derived"]),
                 text(a["verdict"]),
@@ -168,13 +180,12 @@ def derivations(report: Json) -> str:
     exact = Counter(d["verdict"] for d in derived)
     return section(
         "derivations",
-        "Print against derivation",
-        f"<p>{len(agreements)} statements have a printed and a derived rate; in these {len(differ)} the two differ by "
-        "more than constants and hidden logarithms.</p>",
-        table(["statement", "printed", "derived", "verdict", "errata"], rows, items=True),
-        f"<p>{len(derived)} rates follow from their lemmas at the papers' choices of parameters: "
-        f"{', '.join(f'{n} {text(word)}' for word, n in exact.items())}. Of {len(choices)} choices {len(choices) - len(worse)} "
-        "are best; these are not:</p>",
+        "Published and derived rates",
+        f"<p>{len(agreements)} statements have a published and a derived rate. Where the two differ by more than constants and "
+        "hidden logarithms, they are listed here.</p>",
+        table(["statement", "paper says", "we derive", "verdict", "errata"], rows, items=True),
+        f"<p>{len(derived)} rates follow from their lemmas with the papers' choices of parameters: "
+        f"{', '.join(f'{n} {text(word)}' for word, n in exact.items())}. These choices of parameters are not the best ones:</p>",
         table(["statement", "choice", "best rate", "note"], worse, items=True),
         f"<p>Steps and certificates of one: {code('tailproof theorem ID --json -')}.</p>",
     )
@@ -190,26 +201,33 @@ def errata(report: Json) -> str:
     papers: dict[str, list[Json]] = {}
     for entry in found:
         papers.setdefault(entry["paper"], []).append(entry)
-    kinds = Counter(e["kind"] for e in found)
     ids = {e["id"] for e in found}
     uses = _uses(report)
     return section(
         "errata",
         "Errata",
-        f"<p>Where print and computation differ: {', '.join(f'{text(kind)} {n}' for kind, n in kinds.most_common())}. Each "
-        "rests on numbers that were recomputed for this report: something <em>measured</em> that should be at most what "
-        "is <em>allowed</em>, and is not.</p>",
+        "<p>Places where the published text and the computation differ. Each rests on numbers that were computed again for "
+        f"this report: something <em>measured</em> exceeds what is <em>allowed</em>. {_standing(found)}</p>",
         *(
             unfold(
-                f"<b>{text(paper)}</b>: {len(entries)} errata <span class='says'>"
-                f"{', '.join(f'{text(kind)} {n}' for kind, n in Counter(e['kind'] for e in entries).most_common())}</span>",
+                f"<b>{text(paper)}</b> <span class='says'>{text(', '.join(sorted({e['kind'] for e in entries})))}</span>",
                 "".join(_erratum(e, ids, uses.get(e["id"], [])) for e in entries),
                 name=slug("errata", paper),
                 group=True,
             )
             for paper, entries in papers.items()
         ),
-        count=str(len(found)),
+    )
+
+
+def _standing(found: list[Json]) -> str:
+    """Counted by severity and standing once the errata are reviewed; until then no number is given."""
+    if all(e.get("severity") and e.get("standing") for e in found):
+        counts = Counter((e["severity"], e["standing"]) for e in found)
+        return "; ".join(f"{n} {text(severity)}, {text(standing)}" for (severity, standing), n in counts.most_common()) + "."
+    return (
+        "They are of unequal weight and not yet reviewed against the published PDFs: many are typos, and some may come from the "
+        "way the text was extracted. So this page gives no total."
     )
 
 
@@ -224,12 +242,13 @@ def _uses(report: Json) -> dict[str, list[str]]:
 
 
 def _erratum(e: Json, ids: set[str], uses: list[str]) -> str:
-    stands = "" if e["stands"] else badge("violated", "its evidence no longer stands")
+    stands = "" if e["stands"] else badge("violated", "its evidence no longer holds")
     concerned = f"<p class='soft'>Concerns {', '.join(uses)}.</p>" if uses else ""
     return (
         f'<div class="plain" id="{slug("erratum", e["id"])}" data-item><h4>{text(e["id"])} <span class="soft">{text(e["kind"])}, '
-        f'{text(e["place"])}</span> {stands}</h4><div class="two"><p class="labelled"><b>printed</b>{text(e["printed"])}</p>'
-        f'<p class="labelled"><b>found</b>{link_errata(e["found"], ids)}</p></div>'
+        f'{text(e["place"])}</span>{reconstructed(e)} {stands}</h4><div class="two">'
+        f'<p class="labelled"><b>paper says</b>{text(e["printed"])}</p>'
+        f'<p class="labelled"><b>we find</b>{link_errata(e["found"], ids)}</p></div>'
         + unfold("evidence", f"<p>{pairs(e['evidence'])}</p>{run(replay.erratum(e))}")
         + concerned
         + "</div>"

@@ -23,7 +23,12 @@ def number(value: Any) -> str:
     """Also of the infinities that JSON holds as text."""
     if value in ("inf", math.inf):
         return "∞"
-    return f"{value:.4g}" if isinstance(value, float) else "–" if value is None else str(value)
+    return tidy(f"{value:.4g}") if isinstance(value, float) else "–" if value is None else str(value)
+
+
+def tidy(shown: str) -> str:
+    """1e+05 as 1e5, 1e-05 as 1e-5."""
+    return re.sub(r"e([+-])0*(\d)", lambda m: f"e{m[1].strip('+')}{m[2]}", shown)
 
 
 def slug(*names: Any) -> str:
@@ -48,26 +53,70 @@ def ratio(measured: Any, bound: Any) -> float | None:
     return first / second
 
 
-CLAIM_AT = 75.0  # per cent of a bar's length at which what is claimed stands
+LEAST, MOST = -1, 3  # powers of ten at the ends of a bar's axis
+WIDTH, MIDDLE = 150.0, 9.0  # of a bar in its own units, and the height of its line
+LABELLED = {1.0: "1×", 10.0: "10×", 100.0: "100×"}
+
+
+def at(share: float) -> float:
+    """Where a multiple of what is claimed stands on a bar's axis, which is logarithmic; what lies beyond its ends stands there."""
+    power = MOST if math.isinf(share) else math.log10(share) if share > 0 else LEAST
+    return 6 + (WIDTH - 20) * (min(max(power, LEAST), MOST) - LEAST) / (MOST - LEAST)
+
+
+def axis() -> str:
+    """The ticks and labels that all bars share: once on a page that has bars."""
+    ticks = "".join(
+        f'<line x1="{at(10.0**i):.1f}" y1="{3 if i == 0 else 6}" x2="{at(10.0**i):.1f}" y2="{15 if i == 0 else 12}" '
+        f'class="{"one" if i == 0 else "tick"}"/>'
+        for i in range(LEAST, MOST + 1)
+    )
+    labels = "".join(
+        f'<text x="{at(tick):.1f}" y="25" text-anchor="middle">{words}</text>' for tick, words in LABELLED.items()
+    )
+    line = f'<line x1="{at(0.0):.1f}" y1="{MIDDLE}" x2="{at(math.inf):.1f}" y2="{MIDDLE}" class="tick"/>'
+    drawn = f'<symbol id="axis" viewBox="0 0 {WIDTH:g} 28">{line}{ticks}{labels}</symbol>'
+    return f'<svg class="symbols" aria-hidden="true">{drawn}</svg>'
 
 
 def bar(share: float | None, *, bad: bool = False, caption: str = "of what is claimed") -> str:
-    """Found against claimed: the tick is the claim, what goes beyond it is pressed into the last quarter."""
+    """Found as a multiple of what is claimed, on a log axis: a line from the claim, 1×, to a dot.  An arrow points at what lies
+    beyond the axis, and nothing but the infinite has its sign at the end."""
     if share is None:
         return ""
-    length = CLAIM_AT * share if share <= 1 else 100 - (100 - CLAIM_AT) / share
-    shown = multiple(share)
+    shown, x = multiple(share), at(share)
+    if math.isinf(share):
+        end = f'<text x="{x + 2:.1f}" y="{MIDDLE + 4.5:g}" class="end">∞</text>'
+    elif share > 10.0**MOST:
+        end = f'<path d="M{x:.1f} {MIDDLE - 4:g} l7 4 l-7 4 z"/>'
+    elif share < 10.0**LEAST:
+        end = f'<path d="M{x:.1f} {MIDDLE - 4:g} l-6 4 l6 4 z"/>'
+    else:
+        end = f'<circle cx="{x:.1f}" cy="{MIDDLE:g}" r="3.5"/>'
+    stem = f'<line x1="{at(1.0):.1f}" y1="{MIDDLE:g}" x2="{x:.1f}" y2="{MIDDLE:g}" class="stem"/>'
     return (
-        f'<span class="whole"><span class="bar{" bad" if bad else ""}" role="img" aria-label="{shown} {html.escape(caption)}">'
-        f'<i style="width:{max(0.0, length):.1f}%"></i></span> <span class="ratio">{shown}×</span></span>'
+        f'<span class="whole"><svg class="bar{" bad" if bad else ""}" viewBox="0 0 {WIDTH:g} 28" role="img" '
+        f'aria-label="{shown}× {html.escape(caption)}"><use href="#axis"/>{stem}{end}</svg> '
+        f'<span class="ratio">{shown}×</span></span>'
     )
+
+
+def apart(measured: Any, bound: Any) -> tuple[str, str]:
+    """Both numbers with four digits, or with as many more as it takes to tell them apart."""
+    if not (isinstance(measured, float) and isinstance(bound, float)) or measured == bound:
+        return number(measured), number(bound)
+    for digits in range(4, 18):
+        first, second = tidy(f"{measured:.{digits}g}"), tidy(f"{bound:.{digits}g}")
+        if first != second:
+            break
+    return first, second
 
 
 def multiple(share: float) -> str:
     """Three digits, more of them just above 1: that a claim is passed should be seen."""
     if math.isinf(share):
         return "∞"
-    return f"{share:.6g}" if 1 + 1e-9 < share < 1.005 else f"{share:.3g}".replace("e+0", "e").replace("e+", "e")
+    return f"{share:.6g}" if 1 + 1e-9 < share < 1.005 else tidy(f"{share:.3g}")
 
 
 def code(command: str) -> str:
@@ -75,8 +124,13 @@ def code(command: str) -> str:
 
 
 def run(command: str) -> str:
-    """A command to copy: a click selects all of it."""
-    return f'<code class="run">{html.escape(command)}</code>'
+    """A command to copy: a click selects all of it, and the page's script adds a button."""
+    return f'<span class="command"><code class="run">{html.escape(command)}</code></span>'
+
+
+def permalink(name: str, what: str) -> str:
+    """A visible link from an entry to itself, to copy and send."""
+    return f'<a class="permalink" href="#{name}" aria-label="Link to {html.escape(what)}" title="Link to {html.escape(what)}">#</a>'
 
 
 def unfold(
@@ -115,6 +169,11 @@ def numbers(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) ->
     return f"{box}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
+def reconstructed(entry: dict[str, Any]) -> str:
+    """A mark at what is about a formula that was restored: the head says what that means."""
+    return ' <a class="restored" href="#papers">reconstructed</a>' if entry.get("reconstructed") else ""
+
+
 def figure(svg: str, caption: str) -> str:
     return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
 
@@ -125,12 +184,20 @@ def raw(value: Any) -> str:
 
 
 def pairs(values: dict[str, Any]) -> str:
-    """Names and values on one line."""
-    return ", ".join(f"{html.escape(name)} = {text(_short(value))}" for name, value in values.items())
+    """Names and values on one line; what is measured and its bound can be told apart."""
+    shown = {name: _short(value) for name, value in values.items()}
+    for bound in ("bound", "allowed"):
+        if "measured" in values and bound in values:
+            shown["measured"], shown[bound] = apart(values["measured"], values[bound])
+    return ", ".join(f"{html.escape(name)} = {html.escape(str(value))}" for name, value in shown.items())
 
 
 def _short(value: Any) -> Any:
-    return value if isinstance(value, float) else re.sub(r"\d+\.\d{6,}", lambda m: f"{float(m[0]):.6g}", str(value))
+    return (
+        tidy(f"{value:.6g}")
+        if isinstance(value, float)
+        else re.sub(r"\d+\.\d{6,}", lambda m: f"{float(m[0]):.6g}", str(value))
+    )
 
 
 def section(name: str, title: str, *body: str, count: str = "") -> str:

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tailproof.refimpl.claims import gaussian_delta
+
 Json = dict[str, Any]
 
 
@@ -44,78 +46,106 @@ def _ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 # --- privacy losses ---------------------------------------------------------------------------------------------------
 
-WIDTH, HEIGHT = 420.0, 210.0
-LEFT, RIGHT, TOP, BOTTOM = 42.0, 408.0, 34.0, 172.0
-FAR = 3.0  # an ε that is further than so many widths of the histogram to the right is named, not drawn
+WIDTH, HEIGHT = 420.0, 230.0
+LEFT, RIGHT, TOP, BOTTOM = 50.0, 408.0, 40.0, 190.0
+FAR = 3.0  # an ε that is further than so many widths of the losses to the right is named, not drawn
+DEEPEST = 1e-12  # the smallest probability that is drawn
 
 
-def gaussian_loss(losses: Json) -> tuple[float, float] | None:
-    """(mean, standard deviation) of the loss of the Gaussian release that spends a ρ or μ entirely."""
+def allowed(losses: Json, t: float) -> float:
+    """The largest P(loss > t) of any mechanism that keeps the claim.
+
+    With S the outcomes of loss above t, P(S) ≤ e^ε Q(S) + δ and Q(S) < e^−t P(S) give P(S) ≤ δ/(1 − e^(ε−t)) for t > ε.  For μ-GDP
+    every (ε, δ(ε)) holds, and the best ε is taken; for ρ-zCDP Markov's inequality at the best order gives exp(−(t − ρ)²/(4ρ)).
+    """
+    if losses["epsilon"] is not None:
+        return _beyond(losses["epsilon"], losses["delta"] or 0.0, t)
     if losses["rho"] is not None:
-        return losses["rho"], math.sqrt(2 * losses["rho"])
-    if losses["mu"] is not None:
-        return losses["mu"] ** 2 / 2, losses["mu"]
-    return None
+        rho = losses["rho"]
+        return math.exp(-((t - rho) ** 2) / (4 * rho)) if t > rho else 1.0
+    mu = losses["mu"]
+    if t <= 0:
+        return 1.0
+    steps = [t * i / 40 for i in range(40)]
+    return min(_beyond(epsilon, gaussian_delta(mu, epsilon), t) for epsilon in steps)
 
 
-def histogram(losses: Json, title: str) -> str:
-    """Bars: shares of the losses; a line at the claimed ε, or the law that a Gaussian release at the claim's limit would have."""
-    epsilon, reference, shares = losses["epsilon"], gaussian_loss(losses), losses["shares"]
+def _beyond(epsilon: float, delta: float, t: float) -> float:
+    return min(1.0, delta / -math.expm1(epsilon - t)) if t > epsilon else 1.0
+
+
+def exceeding(losses: Json) -> list[tuple[float, float]]:
+    """(t, P(loss ≥ t)) at the ends of the bins, with the exact share at the claimed ε between them.  Draws end at the largest
+    one: that none was larger does not say that none is possible."""
+    shares, width = losses["shares"], (losses["high"] - losses["low"]) / len(losses["shares"])
+    points = [(losses["low"] + i * width, sum(shares[i:]) + losses["infinite"]) for i in range(len(shares) + 1)]
+    if losses["draws"] is not None:
+        points[-1] = (losses["high"], 1 / losses["draws"] + losses["infinite"])
+    epsilon = losses["epsilon"]
+    if epsilon is not None and losses["low"] < epsilon < losses["high"] and losses["beyond"] is not None:
+        points = sorted([*points, (epsilon, losses["beyond"])])
+    return points
+
+
+def exceedance(losses: Json, title: str) -> str:
+    """P(loss > t) on a log scale: found as a solid line, red beyond the claimed ε, and dashed what the claim allows."""
+    epsilon, points = losses["epsilon"], exceeding(losses)
     low, high = min(losses["low"], 0.0), max(losses["high"], 0.0)
     off_scale = epsilon is not None and epsilon > high + FAR * (high - low)
     if epsilon is not None and not off_scale:
-        high = max(high, epsilon)
-    if reference is not None:
-        low, high = min(low, reference[0] - 3 * reference[1]), max(high, reference[0] + 3 * reference[1])
-    low, high = low - 0.03 * (high - low), high + 0.03 * (high - low)
-    width = (losses["high"] - losses["low"]) / len(shares)
-    curve = _normal_curve(reference, low, high, width) if reference is not None else []
-    top = max([*shares, *(y for _, y in curve)]) * 1.05
+        high = max(high, epsilon + 0.15 * (high - low))
+    low, high = low - 0.03 * (high - low), high + 0.05 * (high - low)
+    bounds = [(t, allowed(losses, t)) for t in (low + (high - low) * i / 200 for i in range(201))]
+    seen = [share for _, share in points if share > 0]
+    deep = [min(share for _, share in bounds)] if not losses["epsilon"] or losses["delta"] else []
+    floor = max(min([*seen, *(share for share in deep if share > 0), 0.1]) / 3, DEEPEST)
 
-    def x(value: float) -> float:
-        return float(LEFT + (RIGHT - LEFT) * (value - low) / (high - low))
+    def x(t: float) -> float:
+        return float(LEFT + (RIGHT - LEFT) * (t - low) / (high - low))
 
     def y(share: float) -> float:
-        return float(BOTTOM - (BOTTOM - TOP) * share / top)
+        return float(BOTTOM - (BOTTOM - TOP) * (1 - math.log(max(share, floor)) / math.log(floor)))
 
-    body = [_line(LEFT, BOTTOM, RIGHT, BOTTOM, "axis")]
+    body = [_line(LEFT, BOTTOM, RIGHT, BOTTOM, "axis"), _line(LEFT, TOP, LEFT, BOTTOM, "axis")]
     for tick in _ticks(low, high):
         body += [
             _line(x(tick), BOTTOM, x(tick), BOTTOM + 4, "axis"),
             _text(x(tick), BOTTOM + 16, f"{tick:.4g}".replace("-", "−")),
         ]
-    body.append(_text((LEFT + RIGHT) / 2, HEIGHT - 6, "privacy loss of an outcome"))
-    body += [_text(LEFT - 5, BOTTOM + 3, "0", "end"), _text(LEFT - 5, y(top / 1.05) + 4, f"{top / 1.05:.2g}", "end")]
-    for index, share in enumerate(shares):
-        if share > 0:
-            start = losses["low"] + index * width
-            beyond = epsilon is not None and start + width / 2 > epsilon
-            tall = max(1.5, BOTTOM - y(share))  # what is there can be seen
-            body.append(
-                f'<rect x="{x(start):.1f}" y="{BOTTOM - tall:.1f}" width="{max(0.8, x(start + width) - x(start) - 0.6):.1f}" '
-                f'height="{tall:.1f}" class="{"beyond" if beyond else "share"}"/>'
+    decades = [10.0**-i for i in range(13) if 10.0**-i >= floor]
+    for tick in decades[:: 1 + len(decades) // 7]:
+        body += [_line(LEFT, y(tick), RIGHT, y(tick), "rule"), _text(LEFT - 5, y(tick) + 4, short(tick), "end")]
+    body += [_text((LEFT + RIGHT) / 2, HEIGHT - 6, "privacy loss t"), _text(4, TOP - 24, "P(loss > t)", "start")]
+    if not off_scale:
+        body += _allowed_line(bounds, epsilon, x, y)
+    inside = [(t, share) for t, share in points if epsilon is None or t <= epsilon]
+    outside = [(t, share) for t, share in points if epsilon is not None and t >= epsilon]
+    for part, kind in ((inside, "found"), (outside, "found beyond")):
+        if len(part) > 1:
+            body.append(_path([(x(t), y(share)) for t, share in part], kind))
+    body.append(_text(RIGHT, TOP - 24, "solid: found · dashed: allowed", "end", "mark"))
+    if epsilon is not None:
+        words = f"claimed ε = {epsilon:.4g}" + (", far to the right →" if off_scale else "")
+        body.append(
+            _text(
+                RIGHT if off_scale else min(max(x(epsilon), LEFT + 60), RIGHT - 60),
+                TOP - 8,
+                words,
+                "end" if off_scale else "middle",
             )
-    if curve:
-        body.append(_path([(x(at), y(value)) for at, value in curve], "claim dashed"))
-        body.append(_text(RIGHT, TOP - 20, "dashed: a Gaussian release that spends the whole claim", "end", "mark"))
-    if epsilon is not None and off_scale:
-        body.append(_text(RIGHT, TOP - 20, f"claimed ε = {epsilon:.4g}, far to the right →", "end", "mark"))
-    elif epsilon is not None:
-        body.append(_line(x(epsilon), TOP - 12, x(epsilon), BOTTOM, "claim"))
-        side = "end" if x(epsilon) > (LEFT + RIGHT) / 2 else "start"
-        body.append(_text(x(epsilon) + (4 if side == "start" else 2), TOP - 18, f"claimed ε = {epsilon:.4g}", side, "mark"))
-        if losses["beyond"]:
-            body.append(
-                _text(x(epsilon) + (5 if side == "start" else -5), TOP - 2, f"beyond: {losses['beyond']:.2g}", side, "warn")
-            )
+        )
     return _svg(WIDTH, HEIGHT, title, body)
 
 
-def _normal_curve(law: tuple[float, float], low: float, high: float, bin_width: float) -> list[tuple[float, float]]:
-    mean, deviation = law
-    points = [low + (high - low) * i / 80 for i in range(81)]
-    scale = bin_width / (deviation * math.sqrt(2 * math.pi))
-    return [(at, scale * math.exp(-0.5 * ((at - mean) / deviation) ** 2)) for at in points]
+def _allowed_line(
+    bounds: Sequence[tuple[float, float]], epsilon: float | None, x: Callable[[float], float], y: Callable[[float], float]
+) -> list[str]:
+    """Dashed; a pure claim allows nothing beyond ε, so that its line falls there."""
+    if epsilon is None:
+        return [_path([(x(t), y(share)) for t, share in bounds], "claim dashed")]
+    before = [(x(t), y(share)) for t, share in bounds if t < epsilon]
+    after = [(x(t), y(share)) for t, share in bounds if t > epsilon]
+    return [_path([*before, (x(epsilon), y(1.0)), *([] if after else [(x(epsilon), y(0.0))]), *after], "claim dashed")]
 
 
 # --- rates ------------------------------------------------------------------------------------------------------------
@@ -160,7 +190,7 @@ def rate(result: Json, title: str) -> str:
         body += [_line(x(row["at"]), 206, x(row["at"]), 210, "axis"), _text(x(row["at"]), 223, short(row["at"]))]
     for tick in _decades(bottom, top):
         body += [_line(52, y(tick), 408, y(tick), "rule"), _text(47, y(tick) + 4, short(tick), "end")]
-    body += [_text(230, 244, result["over"]), _text(52, 15, "excess risk", "middle")]
+    body += [_text(230, 244, result["over"]), _text(4, 12, "excess risk", "start")]
     body.append(_path([(x(row["at"]), y(value)) for row, value in zip(rows, bounds, strict=True)], "claim dashed"))
     body.append(_path([(x(row["at"]), y(row["measured"])) for row in rows if row["measured"] > 0], "measured"))
     for row, low in zip(rows, lows, strict=True):
@@ -168,7 +198,7 @@ def rate(result: Json, title: str) -> str:
         body.append(_line(at, y(low), at, y(row["interval"][1]), "whisker"))
         body += [_line(at - 4, y(end), at + 4, y(end), "whisker") for end in (low, row["interval"][1])]
         body.append(f'<circle cx="{at:.1f}" cy="{y(max(row["measured"], low)):.1f}" r="4" class="{kind}"/>')
-    body += [_text(188, 15, "● measured", "end"), _text(408, 15, f"dashed: the rate × {factor:.3g}", "end", "mark")]
+    body.append(_text(408, 12, "● measured · dashed: the theorem's rate, scaled", "end", "mark"))
     return _svg(420, 250, title, body)
 
 

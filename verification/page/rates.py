@@ -19,15 +19,25 @@ def sweeps(report: Json) -> str:
     return section(
         "rates",
         "Measured risk against the theorems' rates",
-        "<p>A rate has no constants, so it cannot be exceeded at one n; what is checked is whether measured / rate "
-        "<em>grows</em> as the problem gets larger. “Theory” are the theorem's own parameters; “tuned” ones have the same "
-        "privacy and no theorem. Where the ratio grows, or the noise leaves nothing to see, the reason stands beside "
-        "it.</p>",
+        "<p>A rate has no constants, so no single measurement can exceed it. Tailproof checks whether measured / rate "
+        "<em>grows</em> as the problem gets larger. “Theory” uses the theorem's own parameters. “Tuned” parameters have the same "
+        "privacy claim but no theorem.</p>",
+        _legend(report),
         f'<div class="figures">{figures}</div>',
         ""
         if report.get("preset") == "full"
-        else f"<p>More of them: {run('tailproof sweep')} lists all, and the full preset runs them.</p>",
+        else f"<p>This command lists all sweeps; the full preset runs them: {run('tailproof sweep')}</p>",
         count=str(len(results)),
+    )
+
+
+def _legend(report: Json) -> str:
+    thin = "" if report.get("preset") == "full" else " The quick preset measures few points with few runs: thin evidence."
+    return (
+        f"<p>{badge('consistent', 'measured / rate falls')} The error shrinks at least as fast as the rate: fine. "
+        f"{badge('consistent', 'measured / rate level')} It shrinks as fast: fine. "
+        f"{badge('inconclusive', 'measured / rate grows')} It shrinks more slowly; the reason is given. "
+        f"{badge('inconclusive', 'noise hides it')} Noise swamps the error at every size that can be run.{thin}</p>"
     )
 
 
@@ -50,8 +60,8 @@ def _sweep(result: Json, seed: int) -> str:
         f"Dots: measured excess risk, {result['runs']} runs at each value of {text(result['over'])}, with 95 % bootstrap "
         "intervals"
         f"{hollow}. "
-        "Dashed: the rate, multiplied so that it passes the first value that counts; only slopes can be compared. "
-        f"{text(fixed)}. Limits of slopes are one-sided 99 % ones: {text(row[5])}"
+        "Dashed: the theorem's rate, scaled to pass through the first value that counts, so that only slopes compare. "
+        f"{text(fixed)}. Limits on slopes are one-sided, at 99 %: {text(row[5])}"
     )
     verdict = {"shown": "slopes only", "saturated": "noise hides it"}.get(
         result["verdict"], f"measured / rate {result['verdict']}"
@@ -75,11 +85,11 @@ def between(report: Json) -> str:
     return section(
         "between",
         "Between lower and upper bounds",
-        "<p>Privacy has a price: on hard instances no private algorithm can have a smaller error than the lower bound "
-        "says. One that does is not as private as it claims, or the bound is wrong. Red line: the lower bound; dot and "
-        "whisker: the measured statistic with its 95 % interval; blue line: the algorithm's explicit upper bound, dashed "
-        "where it is a theorem's rate through what was measured with a quarter of the records. All tests of this table "
-        f"together raise a false alarm with probability at most {sandwich.FALSE_ALARM:g}.</p>",
+        "<p>Privacy has a price: on hard instances no algorithm that keeps its claim can beat the lower bound. One that does "
+        "breaks its claim, or the bound is wrong. Red line: the lower bound. Dot and whisker: the measured statistic with its "
+        "95 % interval. Blue line: the algorithm's explicit upper bound; dashed where it is a theorem's rate, fitted to runs with "
+        "a quarter of the records. The chance of any false alarm in this table is at most "
+        f"{sandwich.FALSE_ALARM:g}.</p>",
         table(header, [_pair(row, span) for row in rows], items=True),
         count=f"{len(rows)} pairs",
     )
@@ -152,6 +162,6 @@ def second_stage(report: Json) -> str:
         "localisation.</p>",
         numbers("bias", ["loss", "n", "lemma", "before", "after, A", "after, B", "after / before: A, B"], bias),
         "<p>Second table: mean distance of the released point from the minimiser without clipping, at equal ε, clipping and "
-        "regularisation, with 95 % intervals; the second stage pays for the first with noise twice as long.</p>",
+        "regularisation, with 95 % intervals. Because ε is split in two, each stage needs twice the noise.</p>",
         numbers("distances", ["n", "d", "ε", *solvers, "double / single: A, B"], distance),
     )

@@ -1,4 +1,4 @@
-// The report's page: filter, anchors that unfold. Without it everything can still be read and unfolded.
+// The report's page: filter, anchors that unfold, buttons that copy. Without it everything can still be read and unfolded.
 'use strict';
 const tools = document.querySelector('.tools'), box = document.getElementById('filter'), said = document.getElementById('matches');
 const items = [...document.querySelectorAll('[data-item]')], words = items.map(item => item.textContent.toLowerCase());
@@ -25,6 +25,18 @@ document.getElementById('unfold').addEventListener('click', event => {
   document.querySelectorAll('main details').forEach(one => { one.open = open; });
   event.target.setAttribute('aria-pressed', open);
   event.target.textContent = open ? 'Fold everything' : 'Unfold everything';
+});
+document.querySelectorAll('.command').forEach(command => {
+  const button = document.createElement('button');
+  button.type = 'button'; button.className = 'copy'; button.textContent = 'Copy';
+  command.append(button);
+});
+document.addEventListener('click', event => {
+  if (!event.target.matches('.copy')) return;
+  const code = event.target.previousElementSibling, range = document.createRange(), chosen = getSelection();
+  range.selectNodeContents(code); chosen.removeAllRanges(); chosen.addRange(range);
+  event.target.textContent = document.execCommand('copy') ? 'Copied' : 'Selected';
+  setTimeout(() => { event.target.textContent = 'Copy'; }, 1500);
 });
 window.addEventListener('hashchange', reveal);
 tools.hidden = false;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tailproof.refimpl.validation import InputError, positive
+from tailproof.refimpl.validation import InputError, known, positive
 from tailproof.verification.vectors.reader import Malformed, Report, check_command, load, recompute, wanted
 
 SHIPPED = Path(__file__).parent / "data"
@@ -44,8 +44,13 @@ def check(
 
 
 def _documents(folder: Path, kinds: list[str] | None) -> list[dict[str, Any]]:
+    if not folder.is_dir():
+        raise InputError(f"folder = {str(folder)!r}: there is no such folder")
     try:
-        return wanted(load(folder), kinds)
+        documents = load(folder)
+        there = sorted({document["kind"] for document in documents})
+        chosen = [known("kind", kind, there, f"the kinds are {', '.join(there)}") for kind in kinds or []]
+        return wanted(documents, chosen)
     except Malformed as error:
         raise InputError(f"vectors = {str(folder)!r}: {error}") from None
 
@@ -56,4 +61,4 @@ def _asked(documents: list[dict[str, Any]], program: str, limit: float) -> Repor
     except ValueError as error:
         raise InputError(f"command = {program!r}: {error}") from None
     except OSError as error:
-        raise InputError(f"command = {program!r}: cannot be started ({error})") from None
+        raise InputError(f"command = {program!r}: cannot be started ({error.strerror or error})") from None

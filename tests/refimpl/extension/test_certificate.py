@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +15,7 @@ import pytest
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.speed import units
 
 from tailproof.refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, unit_ball
 from tailproof.refimpl.extension import certificate as module
@@ -611,25 +611,20 @@ def test_rounding_costs_little_for_polyhedral_losses() -> None:
 
 
 def test_time_and_blocks() -> None:
-    """Many blocks, an incomplete last one; times are a tenth of what a slow machine needs."""
+    """Many blocks, an incomplete last one; a twentieth of the time that is allowed is usual."""
     rng = np.random.default_rng(9)
     n, d = 20_001, 10
     problem = Problem(Hinge(), make_data(Hinge(), rng, n, d), unit_ball(d), 1.0, 0.1, np.zeros(d))
     tested = certificate_at(problem, 0.1 * rng.normal(size=d))
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        bound = gap_upper(problem, tested)
-        times.append(time.process_time() - start)
-    assert min(times) < 0.5
+    bound = gap_upper(problem, tested)
+    assert units(lambda: gap_upper(problem, tested), repeats=3) < 12
     first = slice(0, 1500)
     part = replace(problem, data=problem.data[first])
     few = replace(
         tested, duals=tested.duals[first], minimisers=tested.minimisers[first], subgradients=tested.subgradients[first]
     )
-    start = time.process_time()
     close = gap_upper_in_balls(part, few)
-    assert time.process_time() - start < 2
+    assert units(lambda: gap_upper_in_balls(part, few)) < 50
     assert close <= gap_upper(part, few) <= close + 1e-12
     parts = [part_of(problem, tested, rows) for rows in np.array_split(np.arange(n), 7)]
     whole_gap = sum(module._record_gaps(p, c, slice(0, p.size)).sum() for p, c in parts) / n

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
+from tests.speed import units
 
 from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
 from tailproof.refimpl.extension import exact_sets as sets
@@ -341,14 +341,11 @@ def test_bad_input() -> None:
 
 @pytest.mark.parametrize("kind", ["ball", "box"])
 def test_time(kind: str) -> None:
-    """A tenth of what is asserted is usual."""
+    """A twentieth of what is allowed is usual."""
     rng = np.random.default_rng(7)
     domain = any_domain(kind, rng, 10, 1.0, 1.0)
-    times = []
+    cases = []
     for loss in GLMS:
         problem = make_problem(loss, domain, 1e12 * rng.normal(size=(1, 10)), 1e12 * rng.normal(size=1))
-        start = time.process_time()
-        refine(problem, domain.project(rng.normal(size=10)), 0, bits=256)
-        times.append(time.process_time() - start)
-    assert min(times) < 0.2
-    assert sum(times) < 0.2 * len(times)
+        cases.append((problem, domain.project(rng.normal(size=10))))
+    assert units(lambda: [refine(problem, point, 0, bits=256) for problem, point in cases]) < 5 * len(cases)

@@ -43,9 +43,12 @@ def test_files_alone(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         (["export"], "folder is missing"),
-        (["export", "/dev/null/x"], "could not be written"),
+        (["export", "/dev/null/x"], "could not make this folder"),
         (["check", "no-such-folder"], "has no vector files"),
-        (["check", "--kind", "clippng"], "kind 'clippng': must be one of aggregate-sensitivity"),
+        (
+            ["check", "--kind", "clippng"],
+            "kind = 'clippng': is not known (did you mean 'clipping'?)",
+        ),
         (["check", "--kind", "clipping", "--command", ""], "must name a program"),
         (["check", "--kind", "clipping", "--command", "'"], "quotation"),
         (["check", "--kind", "clipping", "--command", "no-such-program"], "cannot be started"),

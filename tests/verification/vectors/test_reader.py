@@ -19,6 +19,7 @@ from tailproof.verification.vectors.command import SHIPPED
 READER = Path(reader.__file__)
 PROGRAM = shlex.join([sys.executable, str(Path(__file__).parent / "program.py")])
 Document = dict[str, Any]
+PATIENCE = 600.0  # seconds; what answers does so within milliseconds, but for a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +215,7 @@ def clipping(documents: list[Document]) -> list[Document]:
 
 @pytest.mark.parametrize("behaviour", ["honest", "own-id"])
 def test_an_honest_program_passes(behaviour: str, documents: list[Document]) -> None:
-    report = reader.check_command(clipping(documents), f"{PROGRAM} {behaviour}", time_limit=30)
+    report = reader.check_command(clipping(documents), f"{PROGRAM} {behaviour}", time_limit=PATIENCE)
     assert (report.passed, report.failed, report.unsupported) == ({"clipping": 4}, {}, {"schedule": 1})
     assert "Unsupported tests were not checked" in str(report)
 
@@ -234,7 +235,7 @@ def test_an_honest_program_passes(behaviour: str, documents: list[Document]) -> 
     ],
 )
 def test_a_program_that_fails(behaviour: str, message: str, documents: list[Document]) -> None:
-    report = reader.check_command(clipping(documents)[:1], f"{PROGRAM} {behaviour}", time_limit=30)
+    report = reader.check_command(clipping(documents)[:1], f"{PROGRAM} {behaviour}", time_limit=PATIENCE)
     assert report.passed == {}
     assert len(report.failures) == 4
     assert message in report.failures[0].difference
@@ -244,7 +245,7 @@ def test_a_program_that_fails(behaviour: str, message: str, documents: list[Docu
 
 
 def test_a_program_that_died_is_started_again(tmp_path: Path, documents: list[Document]) -> None:
-    report = reader.check_command(clipping(documents)[:1], f"{PROGRAM} die-once {tmp_path / 'died'}", time_limit=30)
+    report = reader.check_command(clipping(documents)[:1], f"{PROGRAM} die-once {tmp_path / 'died'}", time_limit=PATIENCE)
     assert (report.passed, report.failed) == ({"clipping": 3}, {"clipping": 1})
 
 
@@ -257,7 +258,7 @@ def test_a_program_that_hangs_is_killed(documents: list[Document]) -> None:
 
 def test_a_reply_without_end_is_refused(monkeypatch: pytest.MonkeyPatch, documents: list[Document]) -> None:
     monkeypatch.setattr(reader, "LONGEST", 1000)
-    report = reader.check_command(clipping(documents)[:1], "sh -c 'tr \"\\0\" x </dev/zero'", time_limit=30)
+    report = reader.check_command(clipping(documents)[:1], "sh -c 'tr \"\\0\" x </dev/zero'", time_limit=PATIENCE)
     assert "more than 1000 characters" in report.failures[0].difference
 
 
