@@ -27,6 +27,7 @@ FIRST = ["audit", "first_example:noisy_mean", "--claim", "pure(eps=1)", "--colum
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "first_example.py").write_text(MINE)
+    sys.modules.pop("first_example", None)  # of another test's folder
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
@@ -101,7 +102,7 @@ def test_a_failure_is_said_first_with_the_file_and_line(capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["first_example:noisy_men"], "did you mean first_example:noisy_mean?"),
+        (["first_example:noisy_men"], "did you mean 'noisy_mean'?"),
         (["absent.py:f"], "there is no file absent.py"),
         (["first_example:noisy_mean", "--exhaustive", "--sequential"], "exhaustive, sequential"),
         (["first_example:noisy_mean", "--bounds", "0;1"], "LOW:HIGH"),
