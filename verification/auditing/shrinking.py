@@ -170,7 +170,7 @@ def _plainer_numbers(candidate: Candidate) -> Iterator[Candidate]:
     rows = [*candidate.others, candidate.before, *([] if candidate.after is None else [candidate.after])]
     numbers = sorted({float(number) for row in rows for number in row}, key=lambda v: plainness(v, space), reverse=True)
     powers = [10.0**k for k in range(1, 7)]
-    choices = [0.0, 1.0, -1.0, space.low, space.high, 2.0, -2.0, *powers, *(-power for power in powers)]
+    choices = [0.0, 1.0, -1.0, space.low, space.high, *powers, *(-power for power in powers)]
     for number, choice in itertools.product(numbers[:4], choices):
         plain = plainness(choice, space) < plainness(number, space) if math.isfinite(choice) else False
         if plain and abs(choice) <= max(abs(number), 1.0):
