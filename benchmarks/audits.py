@@ -2,6 +2,7 @@
 
     python benchmarks/audits.py power
     python benchmarks/audits.py detection
+    python benchmarks/audits.py stopping
     python benchmarks/audits.py false-alarms --jobs 2
     python benchmarks/audits.py tools            (needs `pip install jax-privacy privacy-estimates`)
     python benchmarks/audits.py all --jobs 2     (all tables; what is kept in --results is not run again)
@@ -9,9 +10,15 @@
 `power`: medians of the lower bounds at N samples per side (a budget of 2N), confidence .95, correct mechanisms whose claim is
 exact, beside what the best single threshold gives with known laws and two Clopper–Pearson bounds.  `detection`: broken subjects of
 the zoo, flagged of so many seeds at N samples per side, on the pair that is given and on one that the audit searches with the same
-number of runs; the least N of 1, 2, 5, 10, … thousand at which all are flagged; and the runs a sequential audit needs, as a
-multiple of those of the fixed one.  `false-alarms`: how often a claim that is true, and in most cases exact, is called violated
-(its bound exceeds the truth) at a nominal 5 %, with the lower 99 % limit of the rate: pairs given at two budgets, and searched.
+number of runs; the least N of 1, 2, 5, 10, … thousand at which all are flagged.  Both are of exhaustive audits.
+
+`stopping`: the default audit, which stops at a refutation, beside the exhaustive one at the same budget and confidence .999: how
+many of so many seeds are flagged, on pairs given and searched, and after how many runs.
+
+`false-alarms`: how often a claim that is true, and in most cases exact, is called violated (its bound exceeds the truth) at a
+nominal 5 %, with the lower 99 % limit of the rate, by exhaustive audits and by those that stop: pairs given at two budgets, and
+searched.
+
 `tools`: bounds of other packages from the same outputs.  Seeds start at --first, which no tuning has used.
 """
 
@@ -49,6 +56,7 @@ from tailproof.verification.auditing.auditors import (
     several_gaussian,
     several_laplace,
 )
+from tailproof.verification.auditing.zoo_truth import everything
 from tailproof.verification.report import table
 
 Subject = Callable[[Any, np.random.Generator, int], FloatArray]
@@ -123,7 +131,7 @@ def kept(results: Results, key: str, compute: Callable[[], Any], path: Path) -> 
 
 def power_row(name: str, per_side: int, seeds: range) -> dict[str, float]:
     subject, claim = next((subject, claim) for other, subject, claim, _ in POWER if other == name)
-    found = [audit(subject, claim, PAIR, budget=2 * per_side, confidence=0.95, seed=seed) for seed in seeds]
+    found = [audit(subject, claim, PAIR, budget=2 * per_side, confidence=0.95, seed=seed, exhaustive=True) for seed in seeds]
     unit = {"epsilon": 1.0, "mu": MU, "rho": MU**2 / 2}[found[0].parameter]
     bounds = [result.lower / unit for result in found]
     return {
@@ -159,17 +167,14 @@ def detection_row(one: zoo.Specimen, searched: bool, seeds: range) -> dict[str, 
     flagged: dict[str, int] = {}
     largest = ASKED.get(one.name, 10**4)
     for size in [size for size in SIZES if size <= max(largest, 5 * 10**4)]:
-        found = [audit(one.subject, one.claim, **where, budget=2 * size, confidence=0.95, seed=seed) for seed in seeds]
+        found = [
+            audit(one.subject, one.claim, **where, budget=2 * size, confidence=0.95, seed=seed, exhaustive=True)
+            for seed in seeds
+        ]
         flagged[str(size)] = sum(result.verdict == "violated" for result in found)
         if flagged[str(size)] == len(seeds) and size >= ASKED.get(one.name, 0):
             break
-    courses = [
-        audit(one.subject, one.claim, **where, budget=10 * largest, sequential=True, confidence=0.95, seed=seed)
-        for seed in seeds
-    ]
-    stopped = [course.samples if course.verdict == "violated" else math.inf for course in courses]
-    median = float(np.median(stopped))
-    return {"flagged": flagged, "sequential": median if median < math.inf else None, "of": len(seeds)}
+    return {"flagged": flagged, "of": len(seeds)}
 
 
 def detection(results: Results, path: Path, seeds: range) -> str:
@@ -182,14 +187,46 @@ def detection(results: Results, path: Path, seeds: range) -> str:
             need = next((int(size) for size, count in found["flagged"].items() if count == found["of"]), None)
             asked = ASKED.get(one.name)
             at = "–" if asked is None else f"{found['flagged'].get(str(asked), found['of'])}/{found['of']} at {asked:.0e}"
-            runs = found["sequential"]
-            ratio = "–" if need is None or runs is None else f"{runs / (2 * need):.2f}"
-            needed, stops = (
-                f"more than {max(map(int, found['flagged']))}" if need is None else str(need),
-                "–" if runs is None else f"{runs:.0f}",
+            needed = f"more than {max(map(int, found['flagged']))}" if need is None else str(need)
+            rows.append([one.name, str(one.claim), way, at, needed])
+    return table(rows, ["subject", "claim", "pair", "flagged", "N per side"])
+
+
+# --- the default audit beside the exhaustive one -------------------------------------------------------------------------
+
+SEARCHED_SEEDS = 10  # of the larger budget
+
+
+def stopping_row(one: zoo.Specimen, way: str, budget: int, seeds: range) -> dict[str, Any]:
+    where: dict[str, Any] = {"space": one.space} if way == "searched" else {"pairs": [one.pair]}
+    settings: dict[str, Any] = {**where, "budget": budget, "confidence": 0.999}
+    fixed = [audit(one.subject, one.claim, **settings, seed=seed, exhaustive=True) for seed in seeds]
+    found = [audit(one.subject, one.claim, **settings, seed=seed, shrinks=False) for seed in seeds]
+    return {
+        "exhaustive": sum(result.verdict == "violated" for result in fixed),
+        "stopping": sum(result.verdict == "violated" for result in found),
+        "runs": float(np.median([result.samples for result in found])),
+        "of": len(seeds),
+    }
+
+
+def stopping(results: Results, path: Path, seeds: range) -> str:
+    rows = []
+    for way, budget in (("given", 2000), ("searched", 2000), ("given", 20_000), ("searched", 20_000)):
+        chosen = seeds[:SEARCHED_SEEDS] if (way, budget) == ("searched", 20_000) else seeds
+        all_fixed = all_found = all_of = 0
+        for one in (one for one in everything() if not one.holds):
+            compute = partial(stopping_row, one, way, budget, chosen)
+            found = kept(results, f"stopping {one.name} {way} {budget}", compute, path)
+            all_fixed, all_found, all_of = (
+                all_fixed + found["exhaustive"],
+                all_found + found["stopping"],
+                all_of + found["of"],
             )
-            rows.append([one.name, str(one.claim), way, at, needed, stops, ratio])
-    return table(rows, ["subject", "claim", "pair", "flagged", "N per side", "sequential: runs", "of the fixed one's"])
+            shown = [f"{found['exhaustive']}/{found['of']}", f"{found['stopping']}/{found['of']}", f"{found['runs']:.0f}"]
+            rows.append([one.name, str(one.claim), way, str(budget), *shown])
+        rows.append(["all broken ones", "", way, str(budget), f"{all_fixed}/{all_of}", f"{all_found}/{all_of}", ""])
+    return table(rows, ["subject", "claim", "pair", "budget", "exhaustive", "stopping", "median runs"])
 
 
 # --- false alarms --------------------------------------------------------------------------------------------------------
@@ -202,15 +239,15 @@ def honest_case(case: str) -> tuple[Subject, Claim, dict[str, Any]]:
     return one.subject, one.claim, {"space": one.space}
 
 
-def chunk(case: str, sequential: bool, number: int, budget: int) -> dict[str, Any]:
+def chunk(case: str, stops: bool, number: int, budget: int) -> dict[str, Any]:
     subject, claim, where = honest_case(case)
     start = time.process_time()
     seeds = range(number * CHUNK, (number + 1) * CHUNK)
     results = [
-        audit(subject, claim, **where, budget=budget, sequential=sequential, confidence=0.95, seed=seed) for seed in seeds
+        audit(subject, claim, **where, budget=budget, exhaustive=not stops, confidence=0.95, seed=seed) for seed in seeds
     ]
     alarms = sum(result.verdict == "violated" for result in results)
-    key = {"case": case, "sequential": sequential, "chunk": number, "budget": budget}
+    key = {"case": case, "stops": stops, "chunk": number, "budget": budget}
     return {**key, "alarms": alarms, "seconds": round(time.process_time() - start, 2)}
 
 
@@ -226,7 +263,7 @@ def studies(runs: int) -> list[tuple[str, int, int]]:
 
 def false_alarms(runs: int, jobs: int, path: Path) -> str:
     lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    done = {(line["case"], line["sequential"], line["chunk"], line["budget"]) for line in lines}
+    done = {(line["case"], line["stops"], line["chunk"], line["budget"]) for line in lines}
     planned = [(case, mode, c, n) for case, n, r in studies(runs) for mode in (False, True) for c in range(r // CHUNK)]
     work = [key for key in planned if key not in done]
     found = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(chunk)(*key) for key in work)
@@ -237,11 +274,11 @@ def false_alarms(runs: int, jobs: int, path: Path) -> str:
     rows = []
     for case, budget, _ in studies(runs):
         for mode in (False, True):
-            mine = [line for line in lines if (line["case"], line["sequential"], line["budget"]) == (case, mode, budget)]
+            mine = [line for line in lines if (line["case"], line["stops"], line["budget"]) == (case, mode, budget)]
             alarms, trials = sum(line["alarms"] for line in mine), CHUNK * len(mine)
             limit = float(beta.ppf(0.01, alarms, trials - alarms + 1)) if alarms else 0.0
             shown = [str(trials), f"{alarms / max(1, trials):.4f}", f"{limit:.4f}"]
-            rows.append([case, "sequential" if mode else "fixed", str(budget), *shown])
+            rows.append([case, "stopping" if mode else "exhaustive", str(budget), *shown])
     return table(rows, ["honest subject", "audit", "budget", "runs", "alarms", "lower 99 % limit"])
 
 
@@ -269,7 +306,7 @@ def tools(results: Results, path: Path, seeds: range) -> str:
 def main() -> None:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["power", "detection", "false-alarms", "tools", "all"])
+    parser.add_argument("what", choices=["power", "detection", "stopping", "false-alarms", "tools", "all"])
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--first", type=int, default=1000, help="the first seed (default 1000)")
     parser.add_argument("--runs", type=int, default=2000, help="false alarms: runs of each case, in hundreds")
@@ -282,6 +319,7 @@ def main() -> None:
     tables = {
         "power": lambda: power(results, path, seeds),
         "detection": lambda: detection(results, path, seeds),
+        "stopping": lambda: stopping(results, path, seeds),
         "false-alarms": lambda: false_alarms(arguments.runs, arguments.jobs, arguments.lines),
         "tools": lambda: tools(results, path, seeds),
     }

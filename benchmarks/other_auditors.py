@@ -43,7 +43,7 @@ def ours(claim: type[Claim], *, sequential: bool = False) -> Estimator:
         budget = 2 * len(first) - int(8 * len(first) ** 0.5)  # more than 5 standard deviations of the coins
         recorded = Recorded(first, second)
         return audit(
-            recorded, stated, [(0.0, 1.0)], budget=budget, confidence=confidence, seed=seed, sequential=sequential
+            recorded, stated, [(0.0, 1.0)], budget=budget, confidence=confidence, seed=seed, exhaustive=not sequential
         ).lower
 
     return bound

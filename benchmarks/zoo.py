@@ -3,9 +3,11 @@
     python benchmarks/zoo.py                     what is kept in benchmarks/zoo.json is not run again
     python benchmarks/zoo.py --only svt          mechanisms whose name contains the text
     python benchmarks/zoo.py --table             print what is kept, run nothing
+    python benchmarks/zoo.py --stopping          the same with audits that stop at a refutation, in benchmarks/zoo_stopping.json
 
-Every mechanism is audited on its own pair with 2·10⁴, 2·10⁵ and 2·10⁶ runs, until it is flagged; confidence 0.99999 each, so that
-one of all the correct ones is flagged with probability at most 25·3·10⁻⁵.  True: the exact parameter on the pair, computed from the
+Every mechanism is audited on its own pair with 2·10⁴, 2·10⁵ and 2·10⁶ runs, until it is flagged; exhaustively, unless --stopping
+is given.  Confidence is 0.99999 each, so that one of all the correct ones is flagged with probability at most 25·3·10⁻⁵.  True: the
+exact parameter on the pair, computed from the
 law (`verification/auditing/zoo_truth.py`).  A broken one that is not flagged says why: what the power planner asks for, or what
 outputs do not show.  Exit 1 when a correct mechanism is flagged, or a broken one is missed without a reason.
 """
@@ -33,11 +35,19 @@ CONFIDENCE = 0.99999
 Row = dict[str, Any]
 
 
-def audited(one: Specimen, budgets: tuple[int, ...] = BUDGETS) -> Row:
-    """The first budget at which it is flagged, or the last one."""
+def audited(one: Specimen, budgets: tuple[int, ...] = BUDGETS, *, exhaustive: bool = True) -> Row:
+    """The first budget at which it is flagged, or the last one; by the audit that makes all its runs, or the default one."""
     start = time.perf_counter()
     for number, budget in enumerate(budgets):
-        found = audit(one.subject, one.claim, [one.pair], budget=budget, confidence=CONFIDENCE, seed=100 + number)
+        found = audit(
+            one.subject,
+            one.claim,
+            [one.pair],
+            budget=budget,
+            confidence=CONFIDENCE,
+            seed=100 + number,
+            exhaustive=exhaustive,
+        )
         if found.verdict == "violated":
             break
     true = exact_parameter(one)
@@ -50,6 +60,7 @@ def audited(one: Specimen, budgets: tuple[int, ...] = BUDGETS) -> Row:
         "true": true if math.isfinite(true) else "infinite",
         "lower": found.lower,
         "confidence": CONFIDENCE,
+        "budget": budget,
         "samples": found.samples,
         "verdict": found.verdict,
         "reason": reason(one) if found.verdict != "violated" and not one.holds else "",
@@ -87,17 +98,18 @@ def line(row: Row) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="mechanisms whose name contains this text")
-    parser.add_argument("--results", type=Path, default=Path("benchmarks/zoo.json"), help="read first, and written")
+    parser.add_argument("--results", type=Path, help="read first, and written (default: benchmarks/zoo.json)")
+    parser.add_argument("--stopping", action="store_true", help="audits that stop as soon as the claim is refuted")
     parser.add_argument("--table", action="store_true", help="print what is kept, run nothing")
     arguments = parser.parse_args()
     chosen = [one for one in everything() if arguments.only in one.name]
     if not chosen:
         parser.error(f"--only {arguments.only!r}: no mechanism has this in its name")
-    path: Path = arguments.results
+    path: Path = arguments.results or Path(f"benchmarks/zoo{'_stopping' if arguments.stopping else ''}.json")
     kept: dict[str, Row] = json.loads(path.read_text()) if path.exists() else {}
     todo = [] if arguments.table else [one for one in chosen if one.name not in kept]
     for one in tqdm(todo, disable=not sys.stderr.isatty()):
-        kept[one.name] = audited(one)
+        kept[one.name] = audited(one, exhaustive=not arguments.stopping)
         path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     rows = [kept[one.name] for one in chosen if one.name in kept]
     print(table([line(row) for row in rows], ["mechanism", "", "claim", "true", "lower bound", "runs", "verdict"]))

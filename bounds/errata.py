@@ -15,7 +15,7 @@ PAPERS = (p0_errata, p1_errata, p2_errata, p3_errata, p4_errata)
 
 
 def errata() -> tuple[Erratum, ...]:
-    """Every erratum, paper by paper, its gap computed."""
+    """All errata, paper by paper, each with its evidence computed again."""
     return tuple(_with_source(entry) for paper in PAPERS for entry in paper.errata())
 
 

@@ -11,12 +11,12 @@ PAPERS = (p0, p1, p2, p3, p4)
 
 
 def theorems() -> tuple[Statement, ...]:
-    """Every statement, paper by paper."""
+    """All statements of the papers, and ours, paper by paper."""
     return tuple(statement for paper in PAPERS for statement in paper.STATEMENTS)
 
 
 def comparisons() -> tuple[Comparison, ...]:
-    """Every sentence that compares two rates."""
+    """All sentences of the papers that compare two rates."""
     return tuple(comparison for paper in PAPERS for comparison in paper.COMPARISONS)
 
 

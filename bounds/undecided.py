@@ -2,4 +2,4 @@
 
 
 class Undecided(Exception):
-    """Neither a certificate nor a path was found."""
+    """Tailproof found neither a certificate nor a path along which the ratio grows."""

@@ -60,6 +60,7 @@ def outputs() -> Figure:
     left, right = figure.subplots(1, 2)
     two_sides(left, np.linspace(-0.6, 0.9, 151), 0.1, 0.1, "clipped: hard to tell apart")
     two_sides(right, np.linspace(-1, 11, 601), 10.0, 0.1, "not clipped: easy to tell apart")
+    left.set_xticks([-0.5, 0, 0.5])
     left.legend(loc="upper right")
     right.legend(loc="upper center")
     return figure

@@ -88,7 +88,7 @@ class Release:
 
 
 class ReplayDiverged(Exception):
-    """On the neighbouring data the run took another course: what is released, not just its law, depends on data."""
+    """The run on the neighbour released other values: what is released depends on the data, not just its law."""
 
 
 def _same_rows(first: Rows, second: Rows) -> bool:
@@ -134,7 +134,7 @@ def _are_positions(rows: range | IntArray, most: float) -> bool:
 
 @dataclass(frozen=True)
 class Transcript:
-    """Everything that left in one run, in order."""
+    """All releases of one run, in order."""
 
     releases: tuple[Release, ...]
 

@@ -19,8 +19,8 @@ from numpy.polynomial.legendre import leggauss
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl import validation
-from tailproof.refimpl.nearest import did_you_mean
 from tailproof.refimpl.validation import FloatArray
 
 
@@ -36,11 +36,11 @@ ADD_REMOVE = Neighbouring.ADD_REMOVE
 
 
 class UnsoundConversion(ValueError):
-    """There is no theorem that takes the one claim to the other."""
+    """The one claim does not imply the other."""
 
 
 class UnprovedClaim(UserWarning):
-    """A published claim is recorded, but its published proof does not cover this case."""
+    """The published proof of the claim does not cover this case."""
 
 
 @dataclass(frozen=True)

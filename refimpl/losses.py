@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, xlog1py, xlogy
 
-from tailproof.refimpl.nearest import did_you_mean
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.validation import FloatArray, InputError, matrix, positive, records, vector
 
 if TYPE_CHECKING:

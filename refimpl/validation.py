@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tailproof.refimpl.nearest import did_you_mean
+from tailproof._nearest import did_you_mean
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -6,6 +6,8 @@ loops for each other.  What is there once all tests are collected, modules and t
 
 # ruff: noqa: E402  (the variables are read when numpy is imported)
 
+from __future__ import annotations
+
 import gc
 import os
 import sys

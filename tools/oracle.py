@@ -58,16 +58,16 @@ def leaks_rarely(data, rng, size):
 
 AUDITS = """\
 noisy_mean --claim pure(eps=1) --columns 1 --sequential
-noisy_mean --claim pure(eps=1) --columns 1 --bounds 0:1 --budget 4000
-half_noise --claim pure(eps=1) --columns 1 --bounds 0:1 --budget 20000
-half_noise --claim pure(eps=2) --columns 1 --bounds 0:1 --budget 20000
+noisy_mean --claim pure(eps=1) --columns 1 --bounds 0:1 --budget 4000 --exhaustive
+half_noise --claim pure(eps=1) --columns 1 --bounds 0:1 --budget 20000 --exhaustive
+half_noise --claim pure(eps=2) --columns 1 --bounds 0:1 --budget 20000 --exhaustive
 half_noise --claim pure(eps=1) --columns 1 --bounds 0:1 --budget 20000 --sequential
-gaussian --claim gdp(mu=1) --columns 2 --budget 20000
-gaussian --claim zcdp(rho=.1) --columns 1 --budget 20000
-gaussian --claim approx(eps=1,delta=1e-5) --columns 1 --budget 20000 --confidence .99
-response --claim pure(eps=1.2) --columns 1 --budget 20000
-response --claim pure(eps=1) --columns 1 --budget 20000 --add-remove
-leaks_rarely --claim approx(eps=1,delta=1e-3) --columns 1 --budget 20000
+gaussian --claim gdp(mu=1) --columns 2 --budget 20000 --exhaustive
+gaussian --claim zcdp(rho=.1) --columns 1 --budget 20000 --exhaustive
+gaussian --claim approx(eps=1,delta=1e-5) --columns 1 --budget 20000 --confidence .99 --exhaustive
+response --claim pure(eps=1.2) --columns 1 --budget 20000 --exhaustive
+response --claim pure(eps=1) --columns 1 --budget 20000 --add-remove --exhaustive
+leaks_rarely --claim approx(eps=1,delta=1e-3) --columns 1 --budget 20000 --exhaustive
 leaks_rarely --claim pure(eps=1) --columns 1 --budget 20000 --sequential
 """
 

@@ -42,7 +42,7 @@ __tracebackhide__ = failed_assertion
 
 
 class ClaimRefuted(AssertionError):
-    """`result` is the audit's, `witness` the file that `tailproof replay` takes, where one could be written."""
+    """An audit refuted the claim.  `result` is what it found, `witness` the file for `tailproof replay` if one could be written."""
 
     def __init__(self, text: str, result: AuditResult, witness: Path | None) -> None:
         super().__init__(text)
@@ -145,16 +145,16 @@ def refutation(name: str, result: AuditResult, replay: str) -> str:
         *shown_pair(result.pair),
         f"told apart  {result.rule}",
         f"replay      {replay}",
-        *(f"note        the subject {incident}" for incident in result.incidents),
+        *(f"note        {incident}" for incident in result.incidents),
     ]
     return "\n  ".join(lines)
 
 
 def _no_verdict(name: str, result: AuditResult) -> str:
     lines = [
-        f"{name} {result.incidents[0].brief}" if result.incidents else f"{name} failed",
+        result.incidents[0].of(name) if result.incidents else f"{name} failed",
         f"no verdict on {result.claim}, after {result.samples} runs",
-        *(f"the subject {incident}" for incident in result.incidents),
+        *(str(incident) for incident in result.incidents),
         *shown_pair(result.pair),
     ]
     return "\n  ".join(lines)

@@ -19,7 +19,7 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from tailproof.refimpl.nearest import did_you_mean
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.validation import FloatArray, InputError, whole
 
 LARGEST_TABLE = 4 * 10**9  # bytes of a LIBSVM file's dense form

@@ -57,7 +57,7 @@ def check_output(subject: Subject, pair: Pair, seed: int, *, runs: int) -> Measu
     def point(data: FloatArray, rng: np.random.Generator) -> FloatArray:
         return np.ravel(subject.run(data, seed_of(rng))[0])
 
-    found = audit(point, subject.claim, [pair], budget=2 * runs, confidence=1 - FALSE_ALARM, seed=seed)
+    found = audit(point, subject.claim, [pair], budget=2 * runs, confidence=1 - FALSE_ALARM, seed=seed, exhaustive=True)
     if found.verdict == "inconclusive":
         raise RuntimeError(f"{subject.algorithm}: {found.incidents[0]}")
     letter = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}[found.parameter]

@@ -63,7 +63,7 @@ def check_mechanism(
     seed: int = 0,
     expected_failures: Mapping[str, str] | None = None,
 ) -> Iterator[Check]:
-    """(name, check) of every check that applies to data of `records` × `columns` numbers within the bounds.
+    """Yields (name, check) for every check that applies to data of `records` × `columns` numbers within the bounds.
 
     `budget` is that of each audit, `false_alarm` its chance to call a true claim refuted (default: a share of the session's).
     `expected_failures` names checks that are known to fail, with the reason: one that does not fail is an error, and so is a

@@ -14,7 +14,7 @@ Status = Literal["violated", "consistent", "certified", "inconclusive", "skipped
 
 @dataclass(frozen=True)
 class Finding:
-    """`consistent` means not refuted at this effort; `certified` means proved by exact computation.
+    """What a check found.  `consistent` means not refuted at this effort, `certified` proved by exact computation.
 
     `measured` ≤ `bound` is what the check asks for.  `confidence` is 1 for exact checks, else the probability with which
     a true claim is not called violated.  `expected` marks the findings on published claims that are known to fail.

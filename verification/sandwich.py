@@ -29,9 +29,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.channel import Mechanism, run
 from tailproof.refimpl.claims import Claim
-from tailproof.refimpl.nearest import did_you_mean
 from tailproof.refimpl.validation import FloatArray, InputError, whole
 from tailproof.verification import files, plotting
 from tailproof.verification.report import number, plain

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.approx_dp import (
     accelerated,
     approximation,
@@ -41,7 +42,6 @@ from tailproof.refimpl.extension.certified import accuracy_for
 from tailproof.refimpl.extension.joint import StepLimitError
 from tailproof.refimpl.laws import PerturbedMinimiser
 from tailproof.refimpl.losses import Loss, Quadratic, Ridge, parse_loss
-from tailproof.refimpl.nearest import did_you_mean
 from tailproof.refimpl.pure_dp.double import double_output_perturbation
 from tailproof.refimpl.pure_dp.localise import localise
 from tailproof.refimpl.pure_dp.localised_exponential import distance_upper, localised_exponential, temperature_upper

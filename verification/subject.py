@@ -70,7 +70,7 @@ def subject_of(identifier: str, setting_index: int, *, implementation: Implement
 
 
 def worst_pairs(identifier: str, setting: Setting) -> list[Pair]:
-    """The structured neighbours that ship beside the algorithm."""
+    """The worst neighbours known for the algorithm, which ship beside it."""
     published = algorithm(identifier).implementation
     assert published is not None
     return list(published.worst_neighbours(setting))

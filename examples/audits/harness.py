@@ -74,7 +74,9 @@ def by_runs(run: Run, pair: tuple[Any, Any], *, budget: int) -> Test:
     def test(case: Case) -> Outcome:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = audit(run, case.claim, [pair], budget=budget, confidence=CONFIDENCE, seed=1, vectorised=False)
+            found = audit(
+                run, case.claim, [pair], budget=budget, confidence=CONFIDENCE, seed=1, vectorised=False, exhaustive=True
+            )
         verdict = case.exceeded if found.verdict == "violated" else found.verdict
         return Outcome(verdict, found.lower, CONFIDENCE, found.samples, "runs")
 

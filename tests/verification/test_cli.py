@@ -52,7 +52,7 @@ def test_verify_writes_its_report_and_does_not_depend_on_the_number_of_workers(t
     assert not re.search(r'(src|@import|url\()\s*[=("]*http', page)
     assert json.loads((tmp_path / "1" / "timings.json").read_text())
     assert main(["replay", str(tmp_path / "1" / "witnesses" / "P2.A2-noise-halved.json")]) == 1
-    assert capsys.readouterr().out in (ROOT / "README.md").read_text()
+    assert capsys.readouterr().out in (ROOT / "docs" / "audit" / "tests.md").read_text()
 
 
 def test_verify_fails_when_a_mutant_survives(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +153,7 @@ def test_bad_data_files(name: str, tmp_path: Path, capsys: Capture) -> None:
         (["verify", "--only", "P4.G"], "no implementation"),
         (["verify", "--jobs", "0"], "jobs"),
         (["verify", "--seed", "-1"], "seed"),
-        (["verify", "--quick", "--full"], "not allowed"),
+        (["verify", "--quick", "--full"], "cannot be given together"),
         (["nonsense"], "nonsense"),
         (["replay", "missing.json"], "missing.json"),
         (["replay", __file__], "JSON"),

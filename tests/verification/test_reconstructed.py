@@ -14,6 +14,7 @@ from tailproof.verification import atlas as drawing
 from tailproof.verification import paper_check, published_claims
 from tailproof.verification.bound_checks import list_theorems
 from tailproof.verification.cli import main
+from tailproof.verification.shown import render
 
 Capture = pytest.CaptureFixture[str]
 IDS = {statement.id for statement in theorems() if statement.reconstructed}
@@ -39,7 +40,8 @@ def test_the_formula_s_line_says_whose_it_is(capsys: Capture) -> None:
 
 
 def test_the_list_of_statements() -> None:
-    _, value, text = list_theorems()
+    _, value, shown = list_theorems()
+    text = render(shown)
     assert {entry["id"] for entry in value["theorems"] if entry["reconstructed"]} == IDS
     assert all(entry["citation"] == cite(entry["paper"]) for entry in value["theorems"])
     for line in text.splitlines():

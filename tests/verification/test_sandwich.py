@@ -288,6 +288,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main([*common, "--only", "Lemma 21"]) == 0
     assert "3 pairs, 3 of them between a lower and an upper bound" in capsys.readouterr().out
     assert main([*common, "--only", "P9"]) == 2
-    assert "must be an algorithm (P4.S1, " in capsys.readouterr().err
+    assert "give an algorithm (P4.S1, " in capsys.readouterr().err
     assert main(["sandwich", "--runs", "3"]) == 2
     assert main([*common, "--only", "P3.A1", "--plot", str(tmp_path / "no" / "x.svg")]) == 2

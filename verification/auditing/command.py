@@ -80,9 +80,9 @@ def run_audit(arguments: argparse.Namespace, progress: Callable[[Progress], None
 def _failure(arguments: argparse.Namespace, result: AuditResult) -> str | None:
     if result.verdict != "inconclusive":
         return None
-    fatal = [incident.brief for incident in result.incidents if incident.fatal]
     name = arguments.mechanism or shlex.split(arguments.program)[0]
-    return f"error: {name} {fatal[0]}" if fatal else f"error: {name} gave too few outputs for a verdict"
+    fatal = [incident.of(name) for incident in result.incidents if incident.fatal]
+    return f"error: {fatal[0] if fatal else f'{name} gave too few outputs for a verdict'}"
 
 
 def _witnessed(arguments: argparse.Namespace, result: AuditResult) -> list[str]:

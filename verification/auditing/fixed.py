@@ -22,7 +22,6 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import bdtrc, bdtrik, betaincinv
-from scipy.stats import binom
 
 from tailproof.refimpl.claims import GDP, ZCDP, Claim
 from tailproof.verification.auditing import limits
@@ -126,7 +125,11 @@ class Tally:
 
 @lru_cache
 def leaks_upper(counted: int, leak: float, error: float) -> int:
-    return int(binom.isf(SIDE_SHARE * error, counted, leak)) if leak and counted else 0
+    if not leak or not counted:
+        return 0
+    from scipy.stats import binom  # takes as long to import as everything else, and most audits do without
+
+    return int(binom.isf(SIDE_SHARE * error, counted, leak))
 
 
 # --- the samples ---------------------------------------------------------------------------------------------------------

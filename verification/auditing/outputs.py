@@ -46,12 +46,11 @@ class Incident:
 
     def __str__(self) -> str:
         size = f"data of {len(self.data)} record{'' if len(self.data) == 1 else 's'}, " if np.ndim(self.data) else ""
-        return f"{self.brief} ({size}seed {self.seed}, batch of {self.size})"
+        return f"{self.of('the subject')} ({size}seed {self.seed}, batch of {self.size})"
 
-    @property
-    def brief(self) -> str:
-        """What follows the subject's name: `raised ValueError: boom (mine.py:2)`."""
-        return f"{self.kind} {self.message}" if self.kind == "raised" else f"{self.kind}: {self.message}"
+    def of(self, name: str) -> str:
+        """In words: `mine:f raised ValueError: boom (mine.py:2)`."""
+        return f"{name} raised {self.message}" if self.kind == "raised" else f"{name}: {self.kind}: {self.message}"
 
     def to_json(self) -> dict[str, Any]:
         sides = {} if self.pair is None else {"pair": [shown_data(side) for side in self.pair]}

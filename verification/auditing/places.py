@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tailproof.refimpl.nearest import did_you_mean
+from tailproof._nearest import did_you_mean
 from tailproof.refimpl.validation import InputError
 
 

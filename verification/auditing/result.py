@@ -111,19 +111,21 @@ class AuditResult:
     def __str__(self) -> str:
         lines = [f"{self.verdict}: {self.claim}"]
         if self.verdict == "inconclusive":
-            lines += [f"the subject {incident}" for incident in self.incidents[:1]]
-        lines.append(self.bound)
+            lines += [str(incident) for incident in self.incidents[:1]]
+        if self.verdict != "inconclusive" or self.lower:
+            lines.append(self.bound)
         if self.stopped_early:
             lines.append("stopped as soon as the claim was refuted; --exhaustive gives a tighter bound")
         pairs = f"{self.pairs_tried} pair{'' if self.pairs_tried == 1 else 's'}"
         lines.append(f"{self.samples} runs on {pairs}, {self.seconds:.2f} s")
         if self.verdict == "violated":
             lines += shown_pair(self.pair)
-        lines.append(f"told apart  {self.rule}")
+        if self.witness["guesses"]:
+            lines.append(f"told apart  {self.rule}")
         if self.verdict == "consistent":
             lines.append(self.power_sentence)
         rest = self.incidents[1:] if self.verdict == "inconclusive" else self.incidents
-        lines += [f"note        the subject {incident}" for incident in rest[:INCIDENTS]]
+        lines += [f"note        {incident}" for incident in rest[:INCIDENTS]]
         if len(rest) > INCIDENTS:
             lines.append(f"note        {len(rest) - INCIDENTS} further incidents")
         return "\n".join(lines)

@@ -36,6 +36,13 @@ def shown(data: Any) -> str:
     values = _table(data)
     if values is None:
         return repr(data)[:200]
-    text = np.array2string(values, threshold=SHOWN_NUMBERS, edgeitems=2, separator=", ", max_line_width=10**6)
+    text = np.array2string(
+        values,
+        threshold=SHOWN_NUMBERS,
+        edgeitems=2,
+        separator=", ",
+        max_line_width=10**6,
+        formatter={"float_kind": lambda number: f"{number:.10g}"},
+    )
     size = f" ({' × '.join(map(str, values.shape))})" if values.size > SHOWN_NUMBERS else ""
     return " ".join(text.split()) + size

@@ -1,9 +1,9 @@
 """A simpler counterexample: fewest records, then fewest distinct ones, then simple numbers.
 
 The pair on which a claim was refuted is the one that a search happened to find.  Simpler pairs are proposed, the boldest step
-first; one that still looks refuted takes its place, until no proposal does.  A proposal is judged by bets on runs of its own, at
-the lax level ACCEPT: that decides what is shown, and nothing is concluded from it.  In the end the simplest pair is *confirmed* by bets
-on fresh runs at the stated error.  If they are not won, the pair that was found stays.
+first; one that still looks refuted takes its place, until no proposal does.  Bets on runs of its own judge a proposal, at the lax
+level ACCEPT: that decides what is shown, and nothing is concluded from it.  In the end bets on fresh runs *confirm* the simplest
+pair, at the stated error.  If they are not won, the pair that was found stays.
 
 The effort is bounded: at most MOST_TRIED proposals, and at most the runs that the caller allows.  A proposal gets at most PATIENCE
 times as many runs as the first pair took to be refuted again, and half of that if its bets have lost money by then.  All
@@ -143,6 +143,8 @@ def _fewer(candidate: Candidate) -> Iterator[Candidate]:
             place = min(candidate.place, size)
             yield replace(candidate, others=candidate.others[:size], place=place)
             if size:
+                spread = np.linspace(0, len(candidate.others) - 1, size).round().astype(int)
+                yield replace(candidate, others=candidate.others[spread], place=place)
                 yield replace(candidate, others=candidate.others[-size:], place=place)
 
 
@@ -168,7 +170,7 @@ def _plainer_numbers(candidate: Candidate) -> Iterator[Candidate]:
     rows = [*candidate.others, candidate.before, *([] if candidate.after is None else [candidate.after])]
     numbers = sorted({float(number) for row in rows for number in row}, key=lambda v: plainness(v, space), reverse=True)
     powers = [10.0**k for k in range(1, 7)]
-    choices = [0.0, 1.0, -1.0, space.low, space.high, 2.0, -2.0, *powers, *(-power for power in powers)]
+    choices = [0.0, 1.0, -1.0, space.low, space.high, *powers, *(-power for power in powers)]
     for number, choice in itertools.product(numbers[:4], choices):
         plain = plainness(choice, space) < plainness(number, space) if math.isfinite(choice) else False
         if plain and abs(choice) <= max(abs(number), 1.0):

@@ -50,7 +50,7 @@ from tailproof.verification.auditing.runs import EMPTY, Labelled, Pair, Source, 
 from tailproof.verification.auditing.search import LEAST, Found, Spaces
 from tailproof.verification.auditing.sequential import Counts, Game, game
 
-BETS, LOOKS, SHRINK = 0.05, 0.03, 0.02
+BETS, LOOKS, SHRINK = 0.03, 0.02, 0.01
 LAST = 1 - BETS - LOOKS - SHRINK
 EARLY, FIRST_STAGE = 0.03, 240  # of the budget, for bets beside a search; the runs of their first stage, and every stage is
 # twice as long: where there is no room for one, there are no bets
@@ -111,7 +111,9 @@ def _early(samples: Source, first: _Played) -> Outcome:
         sides=samples.pairs[course.pair],
         predictor=course.predictor,
         counts=course.total,
-        last=first.played.last,
+        last=joined(
+            [*first.played.seen[course.pair], *([] if first.played.last is None else [first.played.last])] or [EMPTY]
+        ),
         searched=looked,
         power=0.5,
     )
@@ -164,7 +166,8 @@ def _bets(
 
 def stage_sizes(runs: int) -> list[int]:
     """Every stage is twice as long as the one before; the last one takes what is left, if it is enough."""
-    sizes, stage = [], FIRST_STAGE
+    sizes: list[int] = []
+    stage = FIRST_STAGE
     while runs - sum(sizes) >= FEWEST:
         sizes.append(min(stage, runs - sum(sizes)))
         stage *= 2
@@ -208,14 +211,16 @@ def look_ends(samples: int, first_block: int | None) -> list[int]:
     """How many samples there are at every look; the last look has all of them.  With a `first_block`, as many as that and then
     always as many as have been seen in all: the predictor is learned again at each."""
     if first_block is None:
-        ends = [samples >> k for k in range(EARLIEST, 0, -1)]
+        ends = [end for k in range(EARLIEST, 0, -1) if (end := samples >> k) >= FEWEST]
     else:
-        ends = [first_block * (2**k - 1) for k in range(1, 64) if first_block * (2**k - 1) < samples]
-    return [*(end for end in ends if FEWEST <= end < samples), samples]
+        ends = [end for k in range(1, 64) if (end := first_block * (2**k - 1)) < samples]
+    return [*ends, samples]
 
 
 def look_errors(looks: int, error: float) -> list[float]:
-    """The early looks share LOOKS equally, the last one has LAST."""
+    """The early looks share LOOKS equally, the last one has LAST; a single one has both."""
+    if looks == 1:
+        return [(LOOKS + LAST) * error]
     return [LOOKS * error / (looks - 1)] * (looks - 1) + [LAST * error]
 
 
@@ -240,15 +245,14 @@ def _looked(
     source: Source, claim: Claim, seen: Sequence[Labelled], first: _Played, *, budget: int, error: float, watch: Watch
 ) -> Outcome:
     left = budget - source.runs
-    goal, training, planned = _training(claim, seen, left, budget, searched=first.found is not None, error=LAST * error)
+    goal, training, more = _training(claim, seen, left, budget, searched=first.found is not None, error=LAST * error)
     start = source.runs
     chosen = choose(source, goal, training, seen)
     if chosen is None:
         return Outcome()
     pair, parts = chosen
     if not goal.whole and parts[-1].outputs.shape[1] > 1:
-        more = min(WIDER * planned, LARGEST_SHARE * left - training)  # there is more to learn
-        parts.append(source.draw(pair, max(0, int(more))))
+        parts.append(source.draw(pair, more))  # there is more to learn
     past = joined(parts)
     ends = look_ends(left - (source.runs - start), len(past) if goal.whole else None)
     looks, predictor, counts, last, complete = _tested(source, pair, past, claim, goal, ends, error, watch)
@@ -269,17 +273,20 @@ def _looked(
 
 def _training(
     claim: Claim, seen: Sequence[Labelled], left: int, budget: int, *, searched: bool, error: float
-) -> tuple[Goal, int, float]:
-    """What the predictor is chosen for, how many fresh samples it is chosen from, and how many a fixed audit would take."""
+) -> tuple[Goal, int, int]:
+    """What the predictor is chosen for, how many fresh samples it is chosen from, and how many more where outputs are
+    vectors: as in a fixed audit, but for what was seen before."""
     if len(seen) == 1 and not searched:
-        planned = training_share(claim, budget, 1) * budget
+        planned, largest = training_share(claim, budget, 1) * budget, LARGEST_SHARE * budget
         wanted = planned - len(seen[0])
     else:
-        wanted = planned = training_share(claim, left, len(seen), known=True) * left
+        planned, largest = training_share(claim, left, len(seen), known=True) * left, LARGEST_SHARE * left
+        wanted = planned
         if not isinstance(claim, GDP):
             wanted = LESS * planned
     training = max(1, int(wanted))
-    return goal_of(claim, left - training, error), training, planned
+    more = max(0, int(min(WIDER * planned, largest - planned)))
+    return goal_of(claim, left - training, error), training, more
 
 
 def _tested(

@@ -15,23 +15,22 @@ from tailproof.verification.cli import common
 from tailproof.verification.workers import discard, workers_of
 
 EXAMPLE = (
-    "tailproof audit mymodule:noisy_mean --claim 'pure(eps=1)' --bounds 0:1 --columns 1\n"
-    "         tailproof audit mymodule:noisy_mean --claim 'pure(eps=1)' --data a.csv --neighbour b.csv\n"
-    "         tailproof audit mymodule:sgd --claim 'approx(eps=1,delta=1e-5)' --pairs mymodule:pairs\n"
-    "         tailproof audit --command './noisy-mean' --claim 'gdp(mu=1)' --data a.csv\n\n"
+    "tailproof audit mine:f --claim 'pure(eps=1)' --columns 1 --bounds 0:1\n"
+    "         tailproof audit mine.py:f --claim 'gdp(mu=1)' --data a.csv\n"
+    "         tailproof audit mine:sgd --claim 'zcdp(rho=.1)' --pairs mine:pairs\n"
+    "         tailproof audit --command ./mean --claim 'approx(eps=1,delta=1e-5)'\n\n"
     "The audit compares outputs on two data sets, A and B, that differ in one record.\n"
-    "Without --neighbour or --pairs it searches for bad ones itself: like the data in\n"
-    "--data, or --records by --columns numbers in --bounds.  A claim must hold for all\n"
-    "admissible data, so without --bounds outliers of any size are tried.\n\n"
-    "It stops as soon as the claim is refuted.  Then it looks for a simpler pair, in at\n"
-    "most 6000 further runs (or as many as the refutation took) and never beyond --budget.\n"
-    "Fewer records are tried unless you state --records or --data.  Pairs that you give\n"
-    "stay as they are.\n\n"
+    "Without --neighbour or --pairs it searches for bad ones itself: like the data\n"
+    "in --data, or --records by --columns numbers in --bounds.  A claim must hold\n"
+    "for all admissible data, so without --bounds it tries outliers of any size.\n\n"
+    "It stops as soon as the claim is refuted.  Then it looks for a simpler pair, in\n"
+    "at most 6000 further runs (or as many as the refutation took), never beyond\n"
+    "--budget.  It tries fewer records, unless you state --records or --data.  Pairs\n"
+    "that you give stay as they are.\n\n"
     "Exit 0: consistent, not refuted by so many runs; nothing ever says private.\n"
     "Exit 1: violated.  Exit 4: the subject failed before a verdict was reached."
 )
-
-SLOW = "A slow subject runs on many workers by --jobs (here 1 by default) or --cluster; the\nsamples are the same."
+SLOW = "A slow subject runs on many workers by --jobs (here 1 by default) or --cluster;\nthe samples are the same."
 
 
 def add(sub: argparse.ArgumentParser) -> None:
@@ -96,7 +95,7 @@ def add(sub: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     workers = workers_of(arguments)
     silent = not sys.stderr.isatty() or workers.jobs > 1 or workers.cluster is not None
-    with shown_progress(arguments.claim, silent) as progress:
+    with shown_progress(arguments.claim, silent, colour=common.coloured(arguments.color, sys.stderr)) as progress:
         audited = run_audit(arguments, progress)
     if audited.failure is not None:
         print(audited.failure, file=sys.stderr, flush=True)
@@ -106,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def shown_progress(claim: str, silent: bool) -> Iterator[Callable[[Progress], None] | None]:
+def shown_progress(claim: str, silent: bool, *, colour: bool) -> Iterator[Callable[[Progress], None] | None]:
     """One line on the terminal, which goes when the audit ends: pairs tried, runs, and the bound so far."""
     if silent:
         yield None
@@ -117,7 +116,7 @@ def shown_progress(claim: str, silent: bool) -> Iterator[Callable[[Progress], No
 
     letter = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}[limits.parameter_name(parse_claim(claim))]
     columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=20))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True, no_color=not colour), transient=True) as bar:
         task = bar.add_task("searching", total=1.0)
 
         def heard(now: Progress) -> None:

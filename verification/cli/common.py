@@ -11,9 +11,9 @@ import sys
 import textwrap
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from tailproof.refimpl.nearest import did_you_mean
+from tailproof._nearest import did_you_mean
 
 if TYPE_CHECKING:
     from tailproof.verification.shown import Shown
@@ -222,13 +222,17 @@ def say(text: Shown, colour: str = "auto") -> None:
     from tailproof.verification.shown import render
 
     terminal = sys.stdout.isatty()
-    coloured = colour == "always" or (
-        colour == "auto" and terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
-    if isinstance(text, str) and not terminal and not coloured:
+    colours = coloured(colour, sys.stdout)
+    if isinstance(text, str) and not terminal and not colours:
         out(text)
         return
-    out(render(text, width=max(20, shutil.get_terminal_size().columns) if terminal else None, colour=coloured))
+    out(render(text, width=max(20, shutil.get_terminal_size().columns) if terminal else None, colour=colours))
+
+
+def coloured(colour: str, stream: IO[str]) -> bool:
+    """As --color says; without it on a terminal, unless NO_COLOR is set."""
+    able = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return colour == "always" or (colour == "auto" and able)
 
 
 def out(text: str) -> None:

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from tailproof.refimpl.nearest import nearest
+from tailproof._nearest import nearest
 from tailproof.verification.cli import common
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -151,6 +151,8 @@ def _run(name: str, words: list[str]) -> int:
         if stop.code == 2:  # its line is printed
             return 2
         raise
+    if "resume" in arguments:
+        common.resumable(arguments)
     code: int = module.run(arguments)
     sys.stdout.flush()
     return code

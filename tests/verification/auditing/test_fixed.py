@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from tailproof.verification.auditing.fixed import Tally, _shortened, choose, goal_of, run_fixed
+from tailproof.verification.auditing.fixed import Tally, choose, goal_of, run_fixed, shortened
 from tailproof.verification.auditing.limits import accuracy_upper, delta, parameter
 from tailproof.verification.auditing.runner import FunctionRunner
 from tailproof.verification.auditing.runs import source
@@ -141,9 +141,9 @@ def test_samples_that_never_came() -> None:
     for claim, lower in ((PureDP(0.5), True), (ApproxDP(0.5, 1e-4), True), (GDP(0.5), False), (ZCDP(0.1), False)):
         tally = Tally(claim, 90, 100, 400, ERROR, delta(claim))
         assert tally.lower > parameter(claim)
-        assert (_shortened(tally).lower > parameter(claim)) == lower
-    assert _shortened(Tally(GDP(0.5), 390, 395, 400, ERROR)).lower > 0.5
-    assert _shortened(Tally(GDP(0.5), 390, 395, 400, ERROR)).inside == 400
+        assert (shortened(tally).lower > parameter(claim)) == lower
+    assert shortened(Tally(GDP(0.5), 390, 395, 400, ERROR)).lower > 0.5
+    assert shortened(Tally(GDP(0.5), 390, 395, 400, ERROR)).inside == 400
 
 
 def test_a_failure_that_tells_the_side_refutes_nothing_for_gdp() -> None:

@@ -120,7 +120,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         return result
 
     whole = found()
-    monkeypatch.setattr("tailproof.verification.workers.discard", lambda _: None)
+    monkeypatch.setattr("tailproof.verification.cli.audit.discard", lambda _: None)
     assert found(*kept) == whole
     lines = (tmp_path / "kept").read_text().splitlines(keepends=True)
     (tmp_path / "kept").write_text("".join(lines[: len(lines) // 2]))

@@ -237,7 +237,7 @@ def test_workers_that_hang_or_die_are_replaced() -> None:
 
 
 def test_what_cannot_be_sent_to_a_worker_is_refused() -> None:
-    with pytest.raises(InputError, match="define it in a module"):
+    with pytest.raises(InputError, match="define it at the top level of a module"):
         WorkerRunner(lambda data, rng: (data, rng))
     with pytest.raises(InputError, match="time_limit"):
         WorkerRunner(subjects.scalar, time_limit=0)
@@ -307,4 +307,4 @@ def test_commands_that_cannot_be() -> None:
 
 def test_incidents_say_what_repeats_them() -> None:
     incident = Incident("raised", "oh", ZEROS, 12, 5)
-    assert str(incident) == "raised: oh (data of 2 records, seed 12, batch of 5)"
+    assert str(incident) == "the subject raised oh (data of 2 records, seed 12, batch of 5)"

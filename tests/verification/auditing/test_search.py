@@ -11,8 +11,9 @@ from tailproof.refimpl.claims import ADD_REMOVE, GDP, Claim, PureDP
 from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification.auditing import zoo
 from tailproof.verification.auditing.admissible import Admissible
+from tailproof.verification.auditing.replay_search import search_by_replay
 from tailproof.verification.auditing.runner import FunctionRunner
-from tailproof.verification.auditing.search import changed, search_by_replay, search_neighbours, structured
+from tailproof.verification.auditing.search import changed, search_neighbours, structured
 from tailproof.verification.auditing.surrogates import looks
 from tailproof.verification.subject import Subject, subject_of
 

@@ -106,7 +106,7 @@ def test_audit_writes_a_witness_when_the_claim_is_violated(
         "0.999999999",
     ]
     assert main([*asked, "--claim", "pure(eps=1)", "--witness", "w it.json", "--budget", "4000"]) == 1
-    assert capsys.readouterr().out.rstrip().endswith("replay: tailproof replay 'w it.json'")
+    assert capsys.readouterr().out.rstrip().endswith("replay      tailproof replay 'w it.json'")
     assert main(["replay", "w it.json"]) == 1
     assert "audited_here:mean, audit:" in capsys.readouterr().out
     assert main([*asked, "--claim", "pure(eps=3)", "--witness", "none.json", "--budget", "2000"]) == 0

@@ -44,7 +44,7 @@ def test_files_alone(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["export"], "folder is missing"),
         (["export", "/dev/null/x"], "could not make this folder"),
-        (["check", "no-such-folder"], "has no vector files"),
+        (["check", "no-such-folder"], "there is no such folder"),
         (
             ["check", "--kind", "clippng"],
             "kind = 'clippng': is not known (did you mean 'clipping'?)",
