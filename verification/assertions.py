@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from tailproof.refimpl.claims import Claim
-from tailproof.refimpl.validation import InputError, probability
+from tailproof.refimpl.validation import probability
 from tailproof.verification import sessions
-from tailproof.verification.auditing.audit import audit, checked_claim
-from tailproof.verification.auditing.command import spaces_of
+from tailproof.verification.auditing.audit import audit, checked_claim, stated_space
 from tailproof.verification.auditing.places import place_of
 from tailproof.verification.auditing.result import AuditResult
 from tailproof.verification.auditing.runner import Runner
@@ -70,14 +69,13 @@ def assert_private(
 ) -> AuditResult:
     """Fail when `budget` runs of the mechanism refute the claim, or when it fails itself before there is a verdict.
 
-    Mechanism, claim, pairs, space, budget, exhaustive, vectorised and time_limit are those of `audit`, which stops as soon as the
-    claim is refuted and shrinks the pair it found.  Without pairs neighbours
-    are searched in `space`, or among `records` × `columns` numbers within `bounds`, (low, high).  All calls of a test session share
+    Mechanism, claim, pairs, records, columns, bounds, space, budget, exhaustive, vectorised and time_limit are those of `audit`,
+    which stops as soon as the claim is refuted and shrinks the pair it found.  All calls of a test session share
     its false-alarm budget, unless `false_alarm` states the probability with which this one may call a true claim refuted.  The
     seed follows from the name of the test.  The witness of a refuted claim is written to `folder` (default .tailproof).
     """
     stated = checked_claim(claim)
-    chosen = _space(stated, pairs, space, records, columns, bounds)
+    chosen = stated_space(stated, pairs, space, records, columns, bounds)
     session = sessions.current()
     charge = session.charge(None if false_alarm is None else probability("false_alarm", false_alarm))
     result = audit(
@@ -112,25 +110,6 @@ def _confidence(false_alarm: float) -> float:
     """One minus that, rounded up: what is left to one must not exceed it."""
     confidence = 1 - false_alarm
     return confidence if 1 - confidence <= false_alarm else math.nextafter(confidence, 1.0)
-
-
-def _space(
-    claim: Claim,
-    pairs: Iterable[Pair] | None,
-    space: Spaces | None,
-    records: int | None,
-    columns: int | None,
-    bounds: tuple[float, float] | None,
-) -> Spaces | None:
-    if records is None and columns is None and bounds is None:
-        return space
-    if space is not None or pairs is not None:
-        raise InputError("records, columns, bounds: say where neighbours are searched; leave them out beside pairs or space")
-    try:
-        low, high = (-math.inf, math.inf) if bounds is None else map(float, bounds)
-    except (TypeError, ValueError):
-        raise InputError(f"bounds = {bounds!r}: must be two numbers, (low, high)") from None
-    return spaces_of(records, columns, (low, high), claim.neighbouring)
 
 
 # --- the text of a failure ----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
     import tailproof
 
-    result = tailproof.audit(mechanism, "pure(eps=1)")              # search for a counterexample, from outputs alone
+    result = tailproof.audit(mechanism, "pure(eps=1)", columns=1)   # search for a counterexample, from outputs alone
     tailproof.assert_private(mechanism, "pure(eps=1)", columns=1)   # the same, as an assertion in a test
     tailproof.check_mechanism(mechanism, "pure(eps=1)")             # checks for the common mistakes, one test each
     tailproof.theorem("P2.T4"), tailproof.papers()                  # a theorem as a value; the five papers, cited

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tailproof.refimpl.claims import Claim, parse_claim
+from tailproof.refimpl.claims import Claim, Neighbouring, parse_claim
 from tailproof.refimpl.validation import InputError, probability, whole
 from tailproof.verification.auditing import limits
 from tailproof.verification.auditing.admissible import Admissible
@@ -34,6 +35,9 @@ def audit(
     claim: Claim | str,
     pairs: Iterable[Pair] | None = None,
     *,
+    records: int | None = None,
+    columns: int | None = None,
+    bounds: tuple[float, float] | None = None,
     space: Spaces | None = None,
     budget: int = 100_000,
     confidence: float = 0.999,
@@ -48,8 +52,9 @@ def audit(
     """Test the claim on pairs of neighbouring data sets with at most `budget` runs in all, search included.
 
     `mechanism` is f(data, rng) → number or array, or f(data, rng, size) → `size` of them, or f(data, channel), or anything with a
-    method `sample(data, rng, size)`.  Without pairs, bad neighbours are searched among the data of `space`, by default among ten
-    records of a few columns without bounds.  Whether given pairs are neighbours in the claim's sense is up to the caller.
+    method `sample(data, rng, size)`.  Without pairs, bad neighbours are searched among `records` × `columns` numbers within
+    `bounds`, (low, high), by default among ten records of a few columns without bounds, or among the data of `space`.
+    Whether given pairs are neighbours in the claim's sense is up to the caller.
 
     The audit stops as soon as the claim is refuted.  With `exhaustive` it always makes all its runs, for the best bound.  A true
     claim is called violated with probability at most 1 − confidence, whenever it stops, whatever was searched and learned.
@@ -66,6 +71,7 @@ def audit(
     budget, seed = whole("budget", budget, least=LEAST_BUDGET), whole("seed", seed, least=0)
     if exhaustive and sequential:
         raise InputError("exhaustive, sequential: give one of them; a sequential audit stops at the first refutation")
+    space = stated_space(stated, pairs, space, records, columns, bounds)
     chosen = _checked_pairs(pairs, budget)
     spaces = _spaces(space, stated, chosen, budget)
     runner = runner_of(mechanism, vectorised=vectorised, time_limit=time_limit)
@@ -187,6 +193,36 @@ def _checked_pairs(pairs: Iterable[Pair] | None, budget: int) -> list[Pair] | No
     return chosen
 
 
+def stated_space(
+    claim: Claim,
+    pairs: Iterable[Pair] | None,
+    space: Spaces | None,
+    records: int | None,
+    columns: int | None,
+    bounds: tuple[float, float] | None,
+) -> Spaces | None:
+    """What `records`, `columns` and `bounds` say, if they say anything; else `space`."""
+    if records is None and columns is None and bounds is None:
+        return space
+    if space is not None or pairs is not None:
+        raise InputError("records, columns, bounds: say where neighbours are searched; leave them out beside pairs or space")
+    try:
+        low, high = (-math.inf, math.inf) if bounds is None else map(float, bounds)
+    except (TypeError, ValueError):
+        raise InputError(f"bounds = {bounds!r}: must be two numbers, (low, high)") from None
+    return spaces_of(records, columns, (low, high), claim.neighbouring)
+
+
+def spaces_of(
+    records: int | None, columns: int | None, bounds: tuple[float, float], relation: Neighbouring
+) -> list[Admissible]:
+    """Data of so many records; a few numbers of columns where none is stated."""
+    return [
+        Admissible(RECORDS if records is None else records, number, *bounds, relation, fewer=records is None)
+        for number in (SHAPES if columns is None else (columns,))
+    ]
+
+
 def _spaces(space: Spaces | None, claim: Claim, pairs: list[Pair] | None, budget: int) -> Spaces | None:
     """Where to search; nowhere if there are pairs."""
     if pairs is not None:
@@ -196,7 +232,7 @@ def _spaces(space: Spaces | None, claim: Claim, pairs: list[Pair] | None, budget
     if budget < LEAST_SEARCHED:
         raise InputError(f"budget = {budget}: must be >= {LEAST_SEARCHED} where pairs are searched")
     if space is None:
-        return [Admissible(RECORDS, columns, neighbouring=claim.neighbouring, fewer=True) for columns in SHAPES]
+        return spaces_of(None, None, (-math.inf, math.inf), claim.neighbouring)
     one = space if isinstance(space, Admissible) else next(iter(space), None)
     if one is not None and one.neighbouring is not claim.neighbouring:
         raise InputError(f"space: is {one.neighbouring}, the claim {claim} is {claim.neighbouring}")

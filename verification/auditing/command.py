@@ -16,7 +16,7 @@ from typing import Any
 from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Neighbouring, parse_claim
 from tailproof.refimpl.validation import InputError, positive
 from tailproof.verification.auditing.admissible import Admissible
-from tailproof.verification.auditing.audit import RECORDS, SHAPES, audit
+from tailproof.verification.auditing.audit import audit, spaces_of
 from tailproof.verification.auditing.places import load
 from tailproof.verification.auditing.pooled import WORTH, PooledRunner
 from tailproof.verification.auditing.programs import CommandRunner
@@ -152,16 +152,6 @@ def _space(arguments: argparse.Namespace, relation: Neighbouring) -> list[Admiss
             raise InputError(f"data = {arguments.data!r}: has numbers outside of the bounds {low:g}:{high:g}")
         return [space]
     return spaces_of(arguments.records, arguments.columns, (low, high), relation)
-
-
-def spaces_of(
-    records: int | None, columns: int | None, bounds: tuple[float, float], relation: Neighbouring
-) -> list[Admissible]:
-    """Data of so many records; a few numbers of columns where none is stated."""
-    return [
-        Admissible(RECORDS if records is None else records, number, *bounds, relation, fewer=records is None)
-        for number in (SHAPES if columns is None else (columns,))
-    ]
 
 
 def _bounds(text: str | None) -> tuple[float, float]:

@@ -269,6 +269,22 @@ def test_a_hanging_subject_is_killed() -> None:
 
 # --- neighbours that are searched --------------------------------------------------------------------------------------------
 
+
+def test_where_to_search_may_be_stated_in_numbers() -> None:
+    """As on the command line: the same pairs as those of the space that the numbers describe."""
+
+    def half(data: np.ndarray, rng: np.random.Generator, size: int) -> np.ndarray:
+        return np.clip(data, 0, 1).sum() + rng.laplace(scale=0.25, size=size)
+
+    stated = audit(half, "pure(eps=1)", records=3, columns=1, bounds=(0, 1), budget=2000)
+    space = audit(half, "pure(eps=1)", space=[Admissible(3, 1, 0.0, 1.0)], budget=2000)
+    assert (stated.verdict, stated.lower, stated.samples) == (space.verdict, space.lower, space.samples)
+    assert stated.pair is not None
+    assert all(len(side) == 3 and ((side >= 0) & (side <= 1)).all() for side in stated.pair)
+    with pytest.raises(InputError, match="records, columns, bounds: say where neighbours are searched"):
+        audit(half, "pure(eps=1)", [stated.pair], columns=1)
+
+
 GROSS = ["laplace-half", "noisy-max-value", "svt-stoddard", "unclipped-mean"]
 
 
