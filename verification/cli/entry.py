@@ -150,6 +150,7 @@ def _run(name: str, words: list[str]) -> int:
     except SystemExit as stop:
         if stop.code == 2:  # its line is printed
             return 2
+        sys.stdout.flush()  # the help: who reads the pipe may have closed it
         raise
     if "resume" in arguments:
         common.resumable(arguments)
