@@ -1,6 +1,7 @@
 """Reference implementations of differentially private algorithms for heavy-tailed data."""
 
 from tailproof.refimpl.channel import (
+    FREE,
     L1,
     L2,
     Bound,
@@ -32,6 +33,7 @@ from tailproof.refimpl.validation import InputError
 
 __all__ = [
     "ADD_REMOVE",
+    "FREE",
     "GDP",
     "L1",
     "L2",

@@ -31,7 +31,6 @@ from tailproof.refimpl.approx_dp.framework import Fixed
 from tailproof.refimpl.channel import Channel, Mechanism
 from tailproof.refimpl.claims import ZCDP, Claim, PureDP
 from tailproof.refimpl.domains import Ball
-from tailproof.refimpl.laws import Point
 from tailproof.refimpl.losses import Quadratic
 from tailproof.refimpl.means import (
     clipped,
@@ -152,9 +151,8 @@ def _released_exactly(function: Callable[..., FloatArray], module: ModuleType) -
     """A deterministic helper in the shape of a mechanism, so that its sensitivity can be checked like the others'."""
 
     def mechanism(data: FloatArray, channel: Channel, **parameters: Any) -> Any:
-        law = Point(function(data, **parameters))
         reach = module.sensitivity(len(data), **parameters)
-        return channel.release("value", law, sensitivity=reach, spend=None, visible=False)
+        return channel.query("value", function(data, **parameters), sensitivity=reach)
 
     return mechanism
 

@@ -4,6 +4,9 @@ An algorithm calls `channel.release(name, law, …)`; the channel draws the valu
 one) and writes down a `Release`: the law on *this* data, what was drawn, the claimed sensitivity and spend, and the
 records it may touch.  Replayed on a neighbouring data set with the same outputs, the same algorithm writes down the
 laws it has there.  Comparing the two transcripts gives sensitivities, exact privacy losses and the budget per record.
+
+What a release declares beside its law is public: name, place in the order, shape, spend, sensitivity, visibility and rows are
+the same on all data.  The channel refuses what is not of the stated types, and a replay ends where a declaration differs.
 """
 
 from __future__ import annotations
@@ -11,13 +14,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tailproof.refimpl.claims import Claim, claim_from_json, claim_to_json
-from tailproof.refimpl.laws import LAWS, Law, Value, law_fields, support_shape
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, claim_from_json, claim_to_json
+from tailproof.refimpl.laws import LAWS, Law, Point, Value, law_fields, sealed, support_shape
 from tailproof.refimpl.validation import FloatArray, InputError, IntArray
 
 Rows = range | IntArray | None
@@ -67,21 +70,48 @@ class Smooth:
     def __post_init__(self) -> None:
         if self.norm not in (1, 2, math.inf):
             raise InputError(f"norm = {self.norm!r}: must be 1, 2 or inf")
+        bound = np.array(self.bound, dtype=np.float64)
+        if not (np.isfinite(bound).all() and (bound > 0).all()):
+            raise InputError(f"bound = {bound!r}: a smooth sensitivity must be finite and > 0")
+        if not (math.isfinite(self.rate) and self.rate > 0):
+            raise InputError(f"rate = {self.rate!r}: must be finite and > 0")
+        bound.setflags(write=False)
+        object.__setattr__(self, "bound", bound)
 
 
 Sensitivity = Bound | Smooth | None
 
 
+@dataclass(frozen=True)
+class Free:
+    """Spends nothing, for the law is bit for bit the same on all data."""
+
+    def __str__(self) -> str:
+        return "free"
+
+
+@dataclass(frozen=True)
+class Unclaimed:
+    """Claims nothing: a helper's value that leaves without noise.  A mechanism with a claim must not release one."""
+
+    def __str__(self) -> str:
+        return "no claim"
+
+
+FREE, UNCLAIMED = Free(), Unclaimed()
+Spend = Claim | Free | Unclaimed
+_SPENDS = (PureDP, ApproxDP, ZCDP, GDP, Free)
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
-    """One value that left: see the module's text.  `hidden` marks randomness that does not depend on data; a `spend` of
-    None claims nothing (hidden randomness, or a helper that is not private by itself)."""
+    """One value that left: see the module's text.  `hidden` marks randomness that does not depend on data, which is free."""
 
     name: str
     law: Law
     output: Value
     sensitivity: Sensitivity
-    spend: Claim | None
+    spend: Spend
     rows: Rows
     visible: bool
     hidden: bool = False
@@ -89,6 +119,10 @@ class Release:
 
 class ReplayDiverged(Exception):
     """The run on the neighbour released other values: what is released depends on the data, not just its law."""
+
+
+class DeclarationDiffers(ReplayDiverged):
+    """What a release declares is not the same on the neighbour: it depends on the data and tells of them."""
 
 
 def _same_rows(first: Rows, second: Rows) -> bool:
@@ -161,60 +195,108 @@ class Transcript:
         return Transcript(tuple(_release_from_json(r) for r in json.loads(text)["releases"]))
 
 
+def _must_agree(now: Release, old: Release) -> None:
+    """What is public about a release: all but its law's parameters and the size of a smooth bound."""
+    if now.name != old.name:
+        raise ReplayDiverged(f"release {now.name!r} stands where {old.name!r} was recorded")
+    if support_shape(now.law) != support_shape(old.law):
+        raise ReplayDiverged(f"release {now.name!r} is {support_shape(now.law)}, recorded {support_shape(old.law)}")
+    if now.hidden != old.hidden:
+        raise ReplayDiverged(f"release {now.name!r} is {'' if now.hidden else 'not '}hidden, recorded the other way")
+    if not _same_rows(now.rows, old.rows):
+        raise ReplayDiverged(f"release {now.name!r} touches other records than the recorded one")
+    for what in ("spend", "visible"):
+        if getattr(now, what) != getattr(old, what):
+            raise DeclarationDiffers(
+                f"release {now.name!r} declares {what} = {getattr(now, what)}, on the other data {getattr(old, what)}"
+            )
+    if _public(now.sensitivity) != _public(old.sensitivity):
+        raise DeclarationDiffers(
+            f"release {now.name!r} declares the sensitivity {now.sensitivity}, on the other data {old.sensitivity}"
+        )
+
+
+def _public(sensitivity: Sensitivity) -> Any:
+    """Of a smooth sensitivity its rate and norm: its bound follows the data, and its growth is checked."""
+    return (sensitivity.rate, sensitivity.norm) if isinstance(sensitivity, Smooth) else sensitivity
+
+
+def _checked_declarations(release: Release) -> Release:
+    """Exactly of the stated types, so that nothing else can hide in them; the law is a copy that nobody else holds."""
+    if type(release.name) is not str:
+        raise InputError(f"name = {release.name!r}: must be a string")
+    if release.sensitivity is not None and type(release.sensitivity) not in (Bound, Smooth):
+        raise InputError(f"sensitivity = {release.sensitivity!r}: must be L1(…), L2(…), LInf(…), Smooth(…) or None")
+    if type(release.spend) not in _SPENDS and release.spend is not UNCLAIMED:
+        raise InputError(f"spend = {release.spend!r}: must be a claim such as PureDP(1), or FREE for a law without data")
+    if type(release.visible) is not bool:
+        raise InputError(f"visible = {release.visible!r}: must be True or False")
+    spend, sensitivity = release.spend, release.sensitivity
+    if isinstance(sensitivity, Bound):
+        sensitivity = Bound(sensitivity.norm, sensitivity.value)
+    elif isinstance(sensitivity, Smooth):
+        sensitivity = Smooth(sensitivity.bound, sensitivity.rate, sensitivity.norm)
+    if not isinstance(spend, Free | Unclaimed):
+        spend = replace(spend)  # checks its numbers once more
+    return replace(release, law=sealed(release.law), sensitivity=sensitivity, spend=spend)
+
+
+_UNDRAWN: Value = np.empty(0)
+Draw = Callable[[Release], Value]
+"""From what a release declares to the value that leaves."""
+
+
 class Channel:
     """Samples (`Channel.sampling(rng)`) or replays (`Channel.replaying(transcript)`), and records every release."""
 
-    def __init__(
-        self, draw: Callable[[str, Law, Rows, bool], Value], log: dict[str, Release], prefix: str = "", rows: Rows = None
-    ) -> None:
+    def __init__(self, draw: Draw, log: dict[str, Release], prefix: str = "", rows: Rows = None) -> None:
         self._draw, self._log, self._prefix, self._rows = draw, log, prefix, rows
 
     @classmethod
     def sampling(cls, rng: np.random.Generator) -> Channel:
-        return cls(lambda name, law, rows, hidden: law.sample(rng), {})  # noqa: ARG005  (a replay looks at all four)
+        return cls(lambda proposed: proposed.law.sample(rng), {})
 
     @classmethod
     def replaying(cls, transcript: Transcript) -> Channel:
         log: dict[str, Release] = {}
 
-        def recorded(name: str, law: Law, rows: Rows, hidden: bool) -> Value:
+        def recorded(proposed: Release) -> Value:
             if len(log) >= len(transcript):
-                raise ReplayDiverged(f"release {name!r} comes after the recorded run had ended")
+                raise ReplayDiverged(f"release {proposed.name!r} comes after the recorded run had ended")
             old = transcript.releases[len(log)]
-            if name != old.name:
-                raise ReplayDiverged(f"release {name!r} stands where {old.name!r} was recorded")
-            if support_shape(law) != support_shape(old.law):
-                raise ReplayDiverged(f"release {name!r} is {support_shape(law)}, recorded {support_shape(old.law)}")
-            if hidden != old.hidden:
-                raise ReplayDiverged(f"release {name!r} is {'' if hidden else 'not '}hidden, recorded the other way")
-            if not _same_rows(rows, old.rows):
-                raise ReplayDiverged(f"release {name!r} touches other records than the recorded one")
+            _must_agree(proposed, old)
             return old.output
 
         return cls(recorded, log)
 
-    def release(self, name: str, law: Law, *, sensitivity: Sensitivity, spend: Claim | None, visible: bool = True) -> Value:
+    def release(self, name: str, law: Law, *, sensitivity: Sensitivity, spend: Claim | Free, visible: bool = True) -> Value:
         """Draw from `law` and let the value leave; `visible` says whether it is part of the published output."""
-        return self._record(name, law, sensitivity, spend, visible, hidden=False)
+        return self._record(Release(name, law, _UNDRAWN, sensitivity, spend, self._rows, visible))
 
     def hidden(self, name: str, law: Law) -> Value:
         """Randomness that does not depend on the data and is never published: the same in a replay."""
-        return self._record(name, law, None, None, visible=False, hidden=True)
+        return self._record(Release(name, law, _UNDRAWN, None, FREE, self._rows, visible=False, hidden=True))
+
+    def query(self, name: str, value: Any, *, sensitivity: Sensitivity) -> Value:
+        """A value without noise and without a claim, so that its sensitivity can be checked: for helpers alone."""
+        return self._record(Release(name, Point(value), _UNDRAWN, sensitivity, UNCLAIMED, self._rows, visible=False))
 
     def part(self, name: str, rows: range | IntArray) -> Channel:
         """The channel of a computation on these records only (positions within this part's data)."""
         return Channel(self._draw, self._log, f"{self._prefix}{name}/", _within(self._rows, rows))
 
-    def _record(
-        self, name: str, law: Law, sensitivity: Sensitivity, spend: Claim | None, visible: bool, hidden: bool
-    ) -> Value:
-        full = self._prefix + name
+    def _record(self, declared: Release) -> Value:
+        proposed = _checked_declarations(declared)
+        full = self._prefix + proposed.name
         if full in self._log:
             raise InputError(f"name = {full!r}: a release of this name was made already; names must be unique")
-        output = self._draw(full, law, self._rows, hidden)
+        proposed = replace(proposed, name=full)
+        output = np.array(self._draw(proposed))
         output.setflags(write=False)
-        self._log[full] = Release(full, law, output, sensitivity, spend, self._rows, visible, hidden)
-        return output
+        self._log[full] = replace(proposed, output=output)
+        given = output.copy()  # nobody can write into what is recorded
+        given.setflags(write=False)
+        return given
 
     def transcript(self) -> Transcript:
         return Transcript(tuple(self._log.values()))
@@ -259,7 +341,7 @@ def ledger(transcript: Transcript, records: int) -> dict[tuple[str, ...], int]:
 
 def spends_of(transcript: Transcript, names: Sequence[str]) -> list[Claim]:
     wanted = set(names)
-    return [r.spend for r in transcript.spending if r.name in wanted and r.spend is not None]
+    return [r.spend for r in transcript.spending if r.name in wanted and not isinstance(r.spend, Free | Unclaimed)]
 
 
 # --- writing and reading, bit for bit ---------------------------------------------------------------------------------
@@ -323,11 +405,24 @@ def _release_to_json(release: Release) -> dict[str, Any]:
         "law": law,
         "output": _encode(release.output),
         "sensitivity": sensitivity,
-        "spend": None if release.spend is None else claim_to_json(release.spend),
+        "spend": _spend_to_json(release),
         "rows": _encode(release.rows),
         "visible": release.visible,
         "hidden": release.hidden,
     }
+
+
+def _spend_to_json(release: Release) -> Any:
+    """Nothing is written for hidden randomness and for the values of helpers."""
+    if release.hidden or isinstance(release.spend, Unclaimed):
+        return None
+    return "free" if isinstance(release.spend, Free) else claim_to_json(release.spend)
+
+
+def _spend_from_json(value: dict[str, Any]) -> Spend:
+    if value["spend"] is None:
+        return FREE if value["hidden"] else UNCLAIMED
+    return FREE if value["spend"] == "free" else claim_from_json(value["spend"])
 
 
 def _release_from_json(value: dict[str, Any]) -> Release:
@@ -347,7 +442,7 @@ def _release_from_json(value: dict[str, Any]) -> Release:
         law=kind(**{k: _decode(v) for k, v in law.items()}),
         output=_decode(value["output"]),
         sensitivity=sensitivity,
-        spend=None if value["spend"] is None else claim_from_json(value["spend"]),
+        spend=_spend_from_json(value),
         rows=_decode(value["rows"]),
         visible=value["visible"],
         hidden=value["hidden"],

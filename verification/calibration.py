@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, norm
 
-from tailproof.refimpl.channel import Release, Smooth
+from tailproof.refimpl.channel import Free, Release, Smooth, Unclaimed
 from tailproof.refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
 from tailproof.refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Softmax
 from tailproof.refimpl.losses import Quadratic
@@ -456,7 +456,7 @@ def _differences(release: Release, published: Published) -> list[Measurement]:
     recorded = np.asarray(release.law.scale)
     off = float(np.max(np.abs(recorded - published.scale) / published.scale))
     found = [Measurement(off, RELATIVE, f"{release.name}: scale {recorded}, published {published.scale}")]
-    if type(release.spend) is not type(published.spend) or release.spend is None:
+    if type(release.spend) is not type(published.spend) or isinstance(release.spend, Free | Unclaimed):
         return [
             *found,
             Measurement(math.inf, RELATIVE, f"{release.name}: spend {release.spend}, published {published.spend}"),

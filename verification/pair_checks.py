@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tailproof.refimpl.channel import Bound, Release, ReplayDiverged, Smooth, Transcript
-from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP
-from tailproof.refimpl.laws import Gaussian, Gibbs, NoisyArgmax, PerturbedMinimiser, Softmax, same_law
+from tailproof.refimpl.channel import Bound, Free, Release, ReplayDiverged, Smooth, Transcript, Unclaimed
+from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, implied
+from tailproof.refimpl.identity import same_bits
+from tailproof.refimpl.laws import Gaussian, Gibbs, NoisyArgmax, PerturbedMinimiser, Softmax, equal_law, is_trusted, same_law
 from tailproof.refimpl.pure_dp.grid_walk import GridWalk
-from tailproof.refimpl.validation import FloatArray
+from tailproof.refimpl.validation import FloatArray, IntArray
 from tailproof.verification import divergences
 from tailproof.verification.divergences import NoExactFormula
 from tailproof.verification.subject import Pair, Subject
@@ -35,14 +36,21 @@ class Measurement:
     detail: str = ""
     conclusive: bool = True  # False: an excess would not disprove the published claim (hidden releases)
     losses: tuple[float, ...] = ()  # of sampled transcripts, where some were
+    undecided: str = ""  # why a part could not be measured; then nothing is said even if the rest is within the bound
 
     @property
     def exceeds(self) -> bool:
-        return self.measured > self.bound * (1 + TOLERANCE)
+        return not self.measured <= self.bound * (1 + TOLERANCE)  # a NaN exceeds every bound
 
     @property
     def ratio(self) -> float:
+        if math.isnan(self.measured) or math.isnan(self.bound):
+            return math.inf
         return self.measured / self.bound if self.bound > 0 else (math.inf if self.measured > 0 else 0.0)
+
+    @property
+    def passes(self) -> bool:
+        return not self.exceeds and not self.undecided
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +83,19 @@ def compare(subject: Subject, data: FloatArray, neighbour: FloatArray, seed: int
 
 
 def _worst(measurements: list[Measurement]) -> Measurement:
-    return max(measurements, key=lambda m: m.ratio, default=Measurement(0.0, 1.0, "nothing released"))
+    """The largest excess; what could not be measured is not forgotten."""
+    worst = max(measurements, key=lambda m: m.ratio, default=Measurement(0.0, 1.0, "nothing released"))
+    missing = next((m.undecided for m in measurements if m.undecided), "")
+    return worst if worst.undecided or not missing else replace(worst, undecided=missing)
+
+
+def worse(first: Measurement, second: Measurement) -> Measurement:
+    """The one that says more against the claim: an excess that proves something, another excess, what is undecided, the ratio."""
+
+    def weight(m: Measurement) -> tuple[bool, bool, bool, float]:
+        return (m.exceeds and m.conclusive, m.exceeds, bool(m.undecided), m.ratio)
+
+    return max(first, second, key=weight)
 
 
 # --- sensitivity ------------------------------------------------------------------------------------------------------
@@ -95,6 +115,10 @@ def released_query(release: Release) -> FloatArray:
 
 def sensitivity_of(here: Release, there: Release) -> Measurement:
     """How far the query moved, as a multiple of the claimed sensitivity."""
+    if isinstance(here.spend, Free):
+        return _free(here, there)
+    if not is_trusted(here.law):
+        return Measurement(0.0, 1.0, here.name, undecided=f"{here.name}: {type(here.law).__name__} names no query")
     move = np.abs(released_query(here) - released_query(there))
     if isinstance(here.sensitivity, Bound):
         moved = float(np.linalg.norm(move, here.sensitivity.norm))
@@ -127,11 +151,24 @@ def check_sensitivity(subject: Subject, compared: Comparison) -> Measurement:  #
 
 def release_privacy_of(here: Release, there: Release) -> Measurement:
     """The exact privacy of this one release on this pair, against the spend claimed for it; the worse direction."""
-    assert here.spend is not None
-    measured = max(measured_privacy(here.law, there.law, here.spend), measured_privacy(there.law, here.law, here.spend))
-    return Measurement(
-        measured, _allowed(here.spend), f"{here.name}: {_unit(here.spend)} of the release against {here.spend}"
-    )
+    if isinstance(here.spend, Free):
+        return _free(here, there)
+    if isinstance(here.spend, Unclaimed):
+        return Measurement(0.0, 1.0, f"{here.name}: claims nothing")
+    allowed = _allowed(here.spend)
+    if same_law(here.law, there.law):
+        return Measurement(0.0, allowed, f"{here.name}: the same law on both data sets")
+    try:
+        measured = max(measured_privacy(here.law, there.law, here.spend), measured_privacy(there.law, here.law, here.spend))
+    except NoExactFormula as error:
+        return Measurement(0.0, allowed, f"{here.name}: not measured", undecided=f"{here.name}: no formula: {error}")
+    return Measurement(measured, allowed, f"{here.name}: {_unit(here.spend)} of the release against {here.spend}")
+
+
+def _free(here: Release, there: Release) -> Measurement:
+    same = same_law(here.law, there.law)
+    said = "the same law on both data sets" if same else "is declared free, and its law depends on the data"
+    return Measurement(0.0 if same else math.inf, 1.0, f"{here.name}: {said}")
 
 
 def measured_privacy(p: object, q: object, claim: Claim) -> float:
@@ -165,7 +202,7 @@ def _unit(claim: Claim) -> str:
 
 
 def check_release_privacy(subject: Subject, compared: Comparison) -> Measurement:  # noqa: ARG001
-    return _worst([release_privacy_of(here, there) for here, there in compared.spending if here.spend is not None])
+    return _worst([release_privacy_of(here, there) for here, there in compared.releases])
 
 
 # --- privacy of the whole transcript -----------------------------------------------------------------------------------
@@ -184,17 +221,20 @@ def check_transcript(subject: Subject, compared: Comparison) -> Measurement:
     """The whole claim on this pair.
 
     One release differs: its exact divergence.  Several, pure claim: this transcript's loss, in both directions (a loss above
-    ε at one outcome proves a violation when all releases are visible).  Several, other claims: see `composition.py`.
+    ε at one outcome proves a violation when all releases are visible).  Several, other claims: see `measured_ledger.py`.
     """
     claim = subject.checked_claim
     assert claim is not None
     conclusive = compared.here.all_visible
-    changed = [(a, b) for a, b in compared.releases if not same_law(a.law, b.law)]
+    changed = changed_releases(compared)
     if not changed:
         return Measurement(0.0, _allowed(claim), "the laws on the two data sets are identical", conclusive)
     if len(changed) == 1:
         a, b = changed[0]
-        measured = max(measured_privacy(a.law, b.law, claim), measured_privacy(b.law, a.law, claim))
+        try:
+            measured = max(measured_privacy(a.law, b.law, claim), measured_privacy(b.law, a.law, claim))
+        except NoExactFormula:
+            return _spent_as_declared(a, b, claim, conclusive)
         return Measurement(measured, _allowed(claim), f"exact {_unit(claim)} of the transcript against {claim}", conclusive)
     if isinstance(claim, PureDP):
         loss = abs(transcript_loss(compared.here, compared.there))
@@ -202,22 +242,59 @@ def check_transcript(subject: Subject, compared: Comparison) -> Measurement:
     raise NoExactFormula(f"{len(changed)} releases differ; {claim} needs a composition")
 
 
+def _spent_as_declared(here: Release, there: Release, claim: Claim, conclusive: bool) -> Measurement:
+    """Where the claim's own unit has no formula: the declared spend, if it was measured here, and what it implies."""
+    found = release_privacy_of(here, there)
+    if not found.passes or isinstance(here.spend, Free | Unclaimed):
+        reason = found.undecided or f"{here.name}: {found.detail}"
+        return Measurement(0.0, _allowed(claim), "not measured", conclusive, undecided=reason)
+    spent, allowed = implied([here.spend], claim)
+    return Measurement(spent, allowed, f"{here.spend}, which was measured, against {claim}", conclusive=False)
+
+
+def changed_releases(compared: Comparison) -> list[tuple[Release, Release]]:
+    """Those whose law is another one.  (Locations that differ in the sign of a zero have the same law, if not the same bits.)"""
+    return [(a, b) for a, b in compared.releases if not (same_law(a.law, b.law) or equal_law(a.law, b.law))]
+
+
 # --- nothing else leaves --------------------------------------------------------------------------------------------------
 
 
+def changed_records(data: FloatArray, neighbour: FloatArray) -> IntArray:
+    """Those whose bits differ: a zero and its negative are two records."""
+    bits = [np.ascontiguousarray(side, dtype=np.float64).view(np.int64) for side in (data, neighbour)]
+    return np.flatnonzero((bits[0] != bits[1]).any(axis=1))
+
+
 def check_closed(subject: Subject, compared: Comparison) -> Measurement:  # noqa: ARG001
-    """Given the same released values, the output is the same; hidden randomness and untouched releases keep their law.
+    """Given the same released values, the output is the same, bit for bit; hidden randomness and untouched releases keep their law.
 
     Otherwise something that depends on the data left outside the channel, or a release touches records it does not name.
     """
-    changed = np.flatnonzero((compared.data != compared.neighbour).any(axis=1))
-    for a, b in compared.releases:
-        untouched = a.rows is not None and not np.isin(changed, np.asarray(a.rows)).any()
-        if (a.hidden or untouched) and not same_law(a.law, b.law):
-            return Measurement(math.inf, 1.0, f"{a.name}: its law changed though the changed record is not among its rows")
-    if not np.array_equal(np.asarray(compared.output), np.asarray(compared.again)):
+    if len(compared.data) == len(compared.neighbour):
+        changed = changed_records(compared.data, compared.neighbour)
+        for a, b in compared.releases:
+            untouched = a.rows is not None and not np.isin(changed, np.asarray(a.rows)).any()
+            if (a.hidden or untouched) and not same_law(a.law, b.law):
+                return Measurement(
+                    math.inf, 1.0, f"{a.name}: its law changed though the changed record is not among its rows"
+                )
+    if not same_bits(compared.output, compared.again):
         return Measurement(math.inf, 1.0, "the output differs though every released value is the same")
     return Measurement(0.0, 1.0, "the output depends on the data through the releases only")
+
+
+def check_declarations(subject: Subject, compared: Comparison) -> Measurement:
+    """What is free has one law on all data, what claims nothing is not released under a claim, and every law is one that is known.
+
+    That declarations are equal on neighbours is checked by the replay itself, which ends where they are not.
+    """
+    for a, b in compared.releases:
+        if isinstance(a.spend, Free) and not same_law(a.law, b.law):
+            return _free(a, b)
+        if isinstance(a.spend, Unclaimed) and subject.claim is not None:
+            return Measurement(math.inf, 1.0, f"{a.name}: leaves without noise, and {subject.claim} is claimed")
+    return Measurement(0.0, 1.0, "what is declared does not depend on the data")
 
 
 # --- what a release is said to be near to ----------------------------------------------------------------------------------------
@@ -246,6 +323,7 @@ def check_accuracy(subject: Subject, compared: Comparison) -> Measurement:  # no
 
 
 PAIR_CHECKS: dict[str, PairCheck] = {
+    "declarations": check_declarations,
     "sensitivity": check_sensitivity,
     "release privacy": check_release_privacy,
     "transcript": check_transcript,

@@ -16,6 +16,8 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from tailproof.refimpl.channel import (
+    FREE,
+    UNCLAIMED,
     L1,
     L2,
     Bound,
@@ -81,7 +83,7 @@ def test_a_run_records_what_it_released() -> None:
     assert first.spend == second.spend == SPEND
     assert first.rows is second.rows is None
     assert (first.visible, second.visible) == (True, False)
-    assert (order.hidden, order.visible, order.spend, order.sensitivity) == (True, False, None, None)
+    assert (order.hidden, order.visible, order.spend, order.sensitivity) == (True, False, FREE, None)
     assert transcript.spending == (first, second)
     assert not transcript.all_visible
 
@@ -362,7 +364,7 @@ def test_the_ledger_of_disjoint_groups() -> None:
     release(channel, "all", spend=ZCDP(0.5))
     release(channel.part("first", range(3)), "mean", spend=ZCDP(1.0))
     release(channel.part("second", np.array([3, 4])), "mean", spend=ZCDP(2.0))
-    release(channel, "free", spend=None)
+    release(channel, "free", spend=FREE)
     channel.hidden("order", UniformPermutation(7))
     transcript = channel.transcript()
     assert ledger(transcript, 7) == {
@@ -443,7 +445,7 @@ sensitivities = st.one_of(
     st.builds(Smooth, scales.map(np.array), scales, st.sampled_from([1.0, 2.0, math.inf])),
 )
 spends = st.one_of(
-    st.none(),
+    st.sampled_from([FREE, UNCLAIMED]),
     st.builds(PureDP, scales),
     st.builds(ApproxDP, scales, st.floats(5e-324, 0.9)),
     st.builds(ZCDP, scales, st.just(ADD_REMOVE)),
@@ -460,7 +462,10 @@ rows = st.one_of(
     st.builds(range, st.integers(0, 5), st.integers(0, 9), st.integers(1, 3)),
     hnp.arrays(np.int64, st.integers(0, 4), elements=st.integers(0, 9)),
 )
-releases = st.builds(Release, names, laws(), outputs, sensitivities, spends, rows, st.booleans(), st.booleans())
+releases = st.one_of(
+    st.builds(Release, names, laws(), outputs, sensitivities, spends, rows, st.booleans(), st.just(False)),
+    st.builds(Release, names, laws(), outputs, st.none(), st.just(FREE), rows, st.just(False), st.just(True)),
+)
 
 
 def same_bits(first: Any, second: Any) -> bool:

@@ -54,7 +54,7 @@ def _silent(pair: Pair) -> Pair:
         trial = pair.at(n)
 
         def mechanism(data: FloatArray, _: Channel, **parameters: Any) -> Any:
-            quiet = Channel(lambda name, law, rows, hidden: np.array(law.location), {})  # type: ignore[attr-defined]  # noqa: ARG005
+            quiet = Channel(lambda proposed: np.array(proposed.law.location), {})  # type: ignore[attr-defined]
             return trial.mechanism(data, quiet, **parameters)
 
         return replace(trial, mechanism=mechanism)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tailproof.refimpl.catalogue import Implementation, Setting
-from tailproof.refimpl.channel import Bound, Channel, Release, ReplayDiverged, Rows, Smooth, Transcript
+from tailproof.refimpl.channel import Bound, Channel, Free, Release, ReplayDiverged, Rows, Smooth, Transcript, Unclaimed
 from tailproof.refimpl.claims import UnprovedClaim, claim_to_json
 from tailproof.refimpl.laws import (
     LLN,
@@ -49,7 +49,8 @@ def record(
     rng = np.random.default_rng(seed)
     outputs: list[dict[str, Any]] = []
 
-    def drawn(name: str, law: Law, rows: Rows, hidden: bool) -> Value:  # noqa: ARG001  (as the channel calls it)
+    def drawn(proposed: Release) -> Value:
+        name, law = proposed.name, proposed.law
         if isinstance(law, Point):
             return law.sample(rng)
         if tilted and isinstance(law, PerturbedMinimiser):
@@ -77,7 +78,8 @@ def releases(implementation: Implementation, inputs: dict[str, Any]) -> tuple[Re
 def _replayed(implementation: Implementation, inputs: dict[str, Any]) -> tuple[Transcript, Any]:
     recorded = list(inputs["outputs"])
 
-    def given(name: str, law: Law, rows: Rows, hidden: bool) -> Value:  # noqa: ARG001
+    def given(proposed: Release) -> Value:
+        name, law = proposed.name, proposed.law
         if isinstance(law, Point):
             return np.array(law.location)
         if not recorded:
@@ -117,7 +119,7 @@ def columns(transcript: Transcript, output: Any) -> dict[str, Any]:
         "scales": [_scale(release.law) for release in releases],
         "shapes": [_shape(release.law) for release in releases],
         "sensitivities": [_sensitivity(release) for release in releases],
-        "spends": [None if release.spend is None else claim_to_json(release.spend) for release in releases],
+        "spends": [None if isinstance(r.spend, Free | Unclaimed) else claim_to_json(r.spend) for r in releases],
         "output": _numbers(np.ravel(output)),
     }
 

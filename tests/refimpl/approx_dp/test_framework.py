@@ -8,14 +8,13 @@ from tailproof.refimpl.approx_dp.framework import Fixed, worst_neighbours
 from tailproof.refimpl.approx_dp.problem import prepare
 from tailproof.refimpl.channel import L2, Channel, run
 from tailproof.refimpl.domains import Ball
-from tailproof.refimpl.laws import Point
 from tailproof.refimpl.losses import Quadratic, RecordQuadratic
 from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
 from tailproof.refimpl.validation import FloatArray
 
 
 def exact(rows: FloatArray, channel: Channel) -> FloatArray:
-    return channel.release("mean", Point(rows.mean(axis=0)), sensitivity=L2(1.0), spend=None)
+    return channel.query("mean", rows.mean(axis=0), sensitivity=L2(1.0))
 
 
 @pytest.mark.parametrize("batching", ["all", "disjoint"])

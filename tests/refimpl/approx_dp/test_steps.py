@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tailproof.refimpl.approx_dp.gradients import NARROW, gradient_tables
 from tailproof.refimpl.approx_dp.steps import batches_of, consecutive, descend
 from tailproof.refimpl.channel import L2, Channel
+from tailproof.refimpl.claims import ZCDP
 from tailproof.refimpl.laws import Gaussian
 from tailproof.refimpl.losses import L4, AnyLoss, Quadratic, parse_any_loss
 from tailproof.refimpl.validation import FloatArray, InputError
@@ -27,7 +28,7 @@ STEPS = {
 
 def exact_mean(rows: FloatArray, channel: Channel, **_: object) -> FloatArray:
     """Released with next to no noise, so that the channel records who was used."""
-    value = channel.release("mean", Gaussian(rows.mean(axis=0), 1e-12), sensitivity=L2(1.0), spend=None)
+    value = channel.release("mean", Gaussian(rows.mean(axis=0), 1e-12), sensitivity=L2(1.0), spend=ZCDP(1.0))
     return np.asarray(value, dtype=np.float64)
 
 
