@@ -15,8 +15,9 @@ _DEPTH = 40
 def same_bits(first: Any, second: Any, _depth: int = 0) -> bool:
     """Whether both have the same type and the same bits.
 
-    That counts the sign of a zero and the payload of a NaN; of arrays dtype, shape, bytes and attributes; of containers the parts in
-    order; of other objects their fields."""
+    That counts the sign of a zero and the payload of a NaN; of arrays dtype, shape, bytes and attributes; of containers the
+    parts in order; of other objects their fields.
+    """
     if type(first) is not type(second):
         return False
     if first is second:

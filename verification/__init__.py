@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tailproof.verification.report import Finding
     from tailproof.verification.sensitivity import Attained, search_sensitivity
     from tailproof.verification.subject import Subject, subject_of, worst_pairs
+    from tailproof.verification.transcripts.suite import replay_check
 
 __all__ = [
     "PAIR_CHECKS",
@@ -31,6 +32,7 @@ __all__ = [
     "audit",
     "check_mechanism",
     "replay_audit",
+    "replay_check",
     "search_sensitivity",
     "subject_of",
     "worst_pairs",
@@ -48,5 +50,6 @@ __getattr__, __dir__ = _lazy.names(
         "tailproof.verification.report": "Finding",
         "tailproof.verification.sensitivity": "Attained search_sensitivity",
         "tailproof.verification.subject": "Subject subject_of worst_pairs",
+        "tailproof.verification.transcripts.suite": "replay_check",
     },
 )

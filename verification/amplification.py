@@ -28,7 +28,7 @@ from scipy.special import log_ndtr, ndtr
 
 from tailproof.refimpl.approx_dp import accountant, shuffling
 from tailproof.refimpl.approx_dp.accelerated import calibration
-from tailproof.refimpl.catalogue import Setting, algorithm
+from tailproof.refimpl.catalogue import Pin, Setting, algorithm
 from tailproof.refimpl.channel import Release, Transcript
 from tailproof.refimpl.claims import ZCDP, ApproxDP, gaussian_delta
 from tailproof.refimpl.laws import Gaussian, UniformSubset
@@ -543,14 +543,38 @@ def _shuffled_groups(subject: Subject) -> list[Condition]:
 _SQUARED: dict[str, Any] = {"loss": "squared", "domain": "ball:1", "clip": 1.0}
 _AFFINE: dict[str, Any] = {"loss": "affine", "domain": "ball:1", "clip": 1.0, "steps": 1, "learning_rate": 0.5}
 _PNCA = {**_SQUARED, "proximity": 2.0}
+
+
+def _unmet(erratum: str, why: str) -> Pin:
+    """The cited theorem does not apply here, as the erratum says."""
+    return Pin("amplification conditions", "inconclusive", f"{erratum}: {why}", erratum)
+
+
 TRIALS: dict[str, tuple[Setting, ...]] = {
     "P0.A6": (
         Setting(10_000, 3, {**_PNCA, "steps": 4, "epsilon": 0.08, "delta": 1e-5, "noise": "record"}),
-        Setting(240, 3, {**_PNCA, "steps": 80, "epsilon": 0.4, "delta": 1e-3, "noise": "batch"}),
+        Setting(
+            240,
+            3,
+            {**_PNCA, "steps": 80, "epsilon": 0.4, "delta": 1e-3, "noise": "batch"},
+            pins=(_unmet("P0.Alg6.variance", "the box's noise is below the proof's"),),
+        ),
     ),
-    "P2.A3": (Setting(2_000_000, 1, {"epsilon": 0.17, "delta": 1e-3, "clip": 1.0, "groups": 1_000_000, "steps": 1}),),
+    "P2.A3": (
+        Setting(
+            2_000_000,
+            1,
+            {"epsilon": 0.17, "delta": 1e-3, "clip": 1.0, "groups": 1_000_000, "steps": 1},
+            pins=(_unmet("P2.Thm6.randomiser", "a group has two records"),),
+        ),
+    ),
     "P2.A1": (
-        Setting(200_000_000, 1, {**_AFFINE, "epsilon": 0.13, "delta": 1e-3, "estimator": "updating", "groups": 100_000_000}),
+        Setting(
+            200_000_000,
+            1,
+            {**_AFFINE, "epsilon": 0.13, "delta": 1e-3, "estimator": "updating", "groups": 100_000_000},
+            pins=(_unmet("P2.Thm6.randomiser", "a group has two records"),),
+        ),
     ),
     "P0.B": (
         Setting(

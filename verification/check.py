@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -16,43 +15,57 @@ from tailproof.verification import amplification, marginal, mutants, neighbours,
 from tailproof.verification.calibration import PUBLISHED, check_calibration
 from tailproof.verification.composition import FALSE_ALARM, check_composition
 from tailproof.verification.divergences import NoExactFormula
-from tailproof.verification.ledger import check_ledger
-from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement, check_on, compare_or_say_why_not, run_pair_check
+from tailproof.verification.pair_checks import (
+    PAIR_CHECKS,
+    Measurement,
+    changed_releases,
+    check_on,
+    compare_or_say_why_not,
+    worse,
+)
 from tailproof.verification.report import Finding, Status
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.sensitivity import search_sensitivity
 from tailproof.verification.subject import Pair, Subject, subject_of, worst_pairs
+from tailproof.verification.transcripts.every_row import pairs_of_rows
+from tailproof.verification.transcripts.forcing import Path, check_all, check_along, forced_paths
+from tailproof.verification.transcripts.state import check_state
 from tailproof.verification.witness import calibration_data, witness_of
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is tried: restarts and steps of each search, transcripts of each composition, runs of each utility check."""
+    """How much is tried: restarts and steps of each search, transcripts of each composition, runs of each utility check,
+    forced paths of each pair, records that are changed alone.
+    """
 
     restarts: int
     steps: int
     transcripts: int
     runs: int
+    forced: int
+    rows: int
 
     def share(self, share: float) -> Effort:
-        """That much of each search and of each composition."""
+        """That much of each search, of each composition and of what is forced; a few at least."""
         restarts, steps, transcripts = (
             max(1, round(share * count)) for count in (self.restarts, self.steps, self.transcripts)
         )
-        return replace(self, restarts=restarts, steps=steps, transcripts=transcripts)
+        forced, rows = (max(8, round(share * count)) for count in (self.forced, self.rows))
+        return replace(self, restarts=restarts, steps=steps, transcripts=transcripts, forced=forced, rows=rows)
 
 
-QUICK = Effort(restarts=4, steps=120, transcripts=300, runs=100)
-FULL = Effort(restarts=8, steps=400, transcripts=4000, runs=2000)
+QUICK = Effort(restarts=4, steps=120, transcripts=300, runs=100, forced=60, rows=64)
+FULL = Effort(restarts=8, steps=400, transcripts=4000, runs=2000, forced=400, rows=1000)
 
 
 # --- one subject, one check ---------------------------------------------------------------------------------------------
 
 
 def _status(measurement: Measurement, passed: Status = "consistent") -> Status:
-    if not measurement.exceeds:
-        return passed
-    return "violated" if measurement.conclusive else "inconclusive"
+    if measurement.exceeds:
+        return "violated" if measurement.conclusive else "inconclusive"
+    return "inconclusive" if measurement.undecided else passed
 
 
 def _pairs(subject: Subject, seed: int) -> list[Pair]:
@@ -66,39 +79,89 @@ def _pairs(subject: Subject, seed: int) -> list[Pair]:
     )
 
 
-def _pair_findings(subject: Subject, seed: int, *, one_is_enough: bool = False) -> Iterator[Finding]:
-    """The ledger, and every check on every given pair: for each check, its worst pair, if any has an exact formula.
+@dataclass(frozen=True)
+class _Case:
+    """What was measured, and what it takes to measure it again."""
+
+    measurement: Measurement
+    pair: Pair
+    seed: int
+    path: Path | None = None
+
+
+def _worst_of_pairs(subject: Subject, seed: int, *, one_is_enough: bool) -> dict[str, _Case]:
+    """Every check on every given pair, each with a seed of its own: for each check, its worst pair.
 
     A violated check looks no further; if one is enough, neither do the others.
     """
-    if subject.claim is not None:
-        books = check_ledger(subject, seed)
-        yield _finding(subject, "ledger", books, seed, passed="certified")
-        if books.exceeds and one_is_enough:
-            return
-    worst: dict[str, tuple[Measurement, Pair]] = {}
-    pending = [name for name in PAIR_CHECKS if subject.claim is not None or name != "transcript"]
-    for pair in _pairs(subject, seed):
-        compared = compare_or_say_why_not(subject, pair, seed)
+    worst: dict[str, _Case] = {}
+    pending = list(PAIR_CHECKS)
+    for index, pair in enumerate(_pairs(subject, seed)):
+        own = task_seed(seed, index)
+        compared = compare_or_say_why_not(subject, pair, own)
         violated = []
         for name in pending:
-            with suppress(NoExactFormula):
-                found = check_on(name, subject, compared)
-                if name not in worst or found.ratio > worst[name][0].ratio:
-                    worst[name] = (found, pair)
-                if found.exceeds and found.conclusive:
-                    violated.append(name)
+            found = check_on(name, subject, compared)
+            if name not in worst or worse(worst[name].measurement, found) is found:
+                worst[name] = _Case(found, pair, own)
+            if found.exceeds and found.conclusive:
+                violated.append(name)
         pending = [name for name in pending if name not in violated]
         if not pending or (violated and one_is_enough):
             break
-    for name in PAIR_CHECKS:
-        if name in worst:
-            finding = _finding(subject, name, worst[name][0], seed, pair=worst[name][1])
-            yield (
-                _with_losses(finding, subject, worst[name][1], seed)
-                if name == "transcript" and not subject.mutant
-                else finding
-            )
+    return worst
+
+
+def _pair_findings(subject: Subject, seed: int, *, one_is_enough: bool = False) -> Iterator[Finding]:
+    for name, case in _worst_of_pairs(subject, seed, one_is_enough=one_is_enough).items():
+        finding = _of_case(subject, name, case, passed="certified" if name == "ledger" else "consistent")
+        if name == "transcript" and subject.claim is not None and not subject.mutant:
+            finding = _with_losses(finding, subject, case.pair, case.seed)
+        yield finding
+
+
+def _of_case(subject: Subject, name: str, case: _Case, passed: Status = "consistent") -> Finding:
+    return _finding(subject, name, case.measurement, case.seed, pair=case.pair, path=case.path, passed=passed)
+
+
+def _further_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
+    """Rare values, every record, and what is kept between runs."""
+    yield _of_case(subject, "forced replay", _forced(subject, seed, effort))
+    yield _of_case(subject, "every row", _every_row(subject, seed, effort))
+    pair = _pairs(subject, seed)[0]
+    yield _of_case(subject, "state", _Case(check_state(subject, pair, seed), pair, seed))
+
+
+def _forced(subject: Subject, seed: int, effort: Effort) -> _Case:
+    """Every check along chosen values, on the first pairs and, to be seen from both sides, on the first one turned round."""
+    pairs = _pairs(subject, seed)
+    few = effort.share(subject.setting.effort)
+    chosen = [pairs[0], pairs[0][::-1], *pairs[1:2]][: 1 if few.forced < 12 else 3]
+    worst: _Case | None = None
+    for index, pair in enumerate(chosen):
+        own = task_seed(seed, "forced", index)
+        for path in forced_paths(subject, pair, own, few.forced):
+            found = check_along(subject, pair, path, own)
+            if worst is None or worse(worst.measurement, found) is found:
+                worst = _Case(found, pair, own, path)
+            if found.exceeds and found.conclusive:
+                return worst
+    assert worst is not None
+    return worst
+
+
+def _every_row(subject: Subject, seed: int, effort: Effort) -> _Case:
+    few = effort.share(subject.setting.effort)
+    own = task_seed(seed, "rows")
+    worst: _Case | None = None
+    for pair, pair_seed, compared in pairs_of_rows(subject, own, most=few.rows, sets=2 if few.rows >= 16 else 1):
+        found = check_all(subject, compared)
+        if worst is None or worse(worst.measurement, found) is found:
+            worst = _Case(found, pair, pair_seed)
+        if found.exceeds and found.conclusive:
+            break
+    assert worst is not None
+    return worst
 
 
 def _with_losses(finding: Finding, subject: Subject, pair: Pair, seed: int) -> Finding:
@@ -113,6 +176,7 @@ def _finding(
     seed: int,
     *,
     pair: Pair | None = None,
+    path: Path | None = None,
     runs: int | None = None,
     passed: Status = "consistent",
     confidence: float = 1.0,
@@ -125,38 +189,40 @@ def _finding(
         bound=measurement.bound,
         confidence=confidence,
         seed=seed,
-        detail=measurement.detail,
+        detail=f"{measurement.detail}; {measurement.undecided}" if measurement.undecided else measurement.detail,
         setting=str(subject.setting),
-        witness=witness_of(subject, name, seed, pair=pair, runs=runs) if measurement.exceeds else None,
+        witness=witness_of(subject, name, seed, pair=pair, path=path, runs=runs) if measurement.exceeds else None,
     )
 
 
-def refutation_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
-    """The shipped counterexample to a published claim: a violation is what its erratum says, and none is a failure."""
-    erratum, violated = subject.setting.refuted, False
-    assert erratum is not None
-    sampled = _composition(subject, seed, effort) if isinstance(subject.checked_claim, ApproxDP) else iter(())
-    for finding in chain(_pair_findings(subject, seed), sampled):
-        expected = finding.status == "violated"
-        violated = violated or expected
-        yield (
-            replace(finding, expected=True, detail=f"{finding.detail}; {erratum}", errata=(erratum,))
-            if expected
-            else finding
-        )
-    if not violated:
-        detail = f"{erratum}: the shipped counterexample no longer refutes the published claim"
-        setting = str(subject.setting)
-        yield Finding(
-            subject.algorithm, "refutation", "violated", seed=seed, detail=detail, setting=setting, errata=(erratum,)
-        )
+def pinned(subject: Subject, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Every finding against what is expected beside the setting: a pin names the check, its status and why.
+
+    What is pinned and did not come is a failure of its own: the counterexample no longer refutes, or the reason is gone.
+    """
+    pins = {pin.check: pin for pin in subject.setting.pins}
+    met: set[str] = set()
+    for finding in findings:
+        pin = pins.get(finding.check)
+        if pin is None or finding.status != pin.status or not pin.covers(finding.measured, finding.bound):
+            yield finding
+            continue
+        met.add(pin.check)
+        errata = (pin.erratum,) if pin.erratum else ()
+        yield replace(finding, expected=True, detail=f"{finding.detail}; {pin.reason}", errata=errata)
+    for name in pins.keys() - met:
+        said = f"{name} was expected to be {pins[name].status} ({pins[name].reason}), and is not"
+        yield Finding(subject.algorithm, f"pinned: {name}", "violated", detail=said, setting=str(subject.setting))
 
 
 def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
-    """Sensitivity (given pairs, then search), every release's privacy, the transcript, the channel, the ledger."""
+    """Sensitivity (given pairs, then search), every release's privacy, the transcript, the channel, the ledgers, rare values,
+    rows.
+    """
     yield from _pair_findings(subject, seed)
     if isinstance(subject.checked_claim, ApproxDP):
         yield from _composition(subject, seed, effort)
+    yield from _further_findings(subject, seed, effort)
     share = subject.setting.effort
     searches = effort.share(share)
     attained = search_sensitivity(subject, seed=seed, restarts=searches.restarts, steps=searches.steps, starts=share)
@@ -201,7 +267,7 @@ def amplification_findings(subject: Subject, seed: int) -> Iterator[Finding]:
 def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
     """At settings where the amplification is needed, and where it is known to fail."""
     for subject in amplification.trial_subjects(identifier):
-        yield from amplification_findings(subject, task_seed(seed, identifier, subject.setting_index))
+        yield from pinned(subject, amplification_findings(subject, task_seed(seed, identifier, subject.setting_index)))
     if identifier == "P0.A6":
         claim, lower = amplification.beyond_the_box(7970, log_delta=300.0)
         detail = (
@@ -209,7 +275,13 @@ def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
             "that says nothing about the output"
         )
         yield Finding(
-            identifier, "amplified claim, tiny δ", "inconclusive", seed=seed, detail=detail, errata=("P0.Alg6.variance",)
+            identifier,
+            "amplified claim, tiny δ",
+            "inconclusive",
+            seed=seed,
+            detail=detail,
+            expected=True,
+            errata=("P0.Alg6.variance",),
         )
 
 
@@ -217,9 +289,8 @@ def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Findin
     """Only where several releases differ between the neighbours; otherwise the transcript check is exact."""
     given, transcripts = worst_pairs(subject.algorithm, subject.setting), effort.share(subject.setting.effort).transcripts
     for pair in given + [(neighbour, data) for data, neighbour in given]:
-        try:
-            run_pair_check("transcript", subject, pair, seed)
-        except NoExactFormula:
+        compared = compare_or_say_why_not(subject, pair, seed)
+        if isinstance(compared, Measurement) or len(changed_releases(compared)) > 1:
             measurement = check_composition(subject, *pair, seed, runs=transcripts)
             finding = _finding(
                 subject, "composition", measurement, seed, pair=pair, runs=transcripts, confidence=1 - FALSE_ALARM
@@ -271,12 +342,10 @@ def _setting_findings(entry: Algorithm, index: int, seed: int, effort: Effort) -
     assert entry.implementation is not None
     subject = subject_of(entry.id, index, implementation=entry.implementation)
     key = task_seed(seed, entry.id, index)
-    if subject.setting.refuted:
-        yield from refutation_findings(subject, key, effort)
-        return
-    yield from privacy_findings(subject, key, effort)
+    found = privacy_findings(subject, key, effort)
     if entry.id in PUBLISHED:
-        yield calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))
+        found = chain(found, [calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))])
+    yield from pinned(subject, found)
 
 
 def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Finding]:

@@ -23,11 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from tailproof.refimpl.catalogue import Setting
 from tailproof.refimpl.channel import run
 from tailproof.refimpl.claims import REPLACE_ONE, Claim
 from tailproof.refimpl.validation import FloatArray, InputError, whole
-from tailproof.verification import neighbours
 from tailproof.verification.assertions import Mechanism, assert_private, failed_assertion
 from tailproof.verification.auditing import limits
 from tailproof.verification.auditing.admissible import Admissible
@@ -36,10 +34,9 @@ from tailproof.verification.auditing.outputs import SubjectFailed
 from tailproof.verification.auditing.runner import Runner, is_vectorised, runner_of, shows_its_channel
 from tailproof.verification.auditing.runs import COINCIDENCE, hidden_randomness, no_randomness, of_sides, repetition
 from tailproof.verification.auditing.search import Candidate
-from tailproof.verification.divergences import NoExactFormula
-from tailproof.verification.ledger import check_ledger
-from tailproof.verification.pair_checks import Measurement, run_pair_check
-from tailproof.verification.subject import Pair, Subject
+from tailproof.verification.pair_checks import Measurement
+from tailproof.verification.subject import Pair
+from tailproof.verification.transcripts.suite import Excess, Suite
 
 __tracebackhide__ = failed_assertion  # pytest's traceback of a failure ends at the line of the test
 Check = tuple[str, Callable[[], None]]
@@ -48,7 +45,6 @@ BUDGET = 4000  # runs of each audit
 OUTLIER = 1e6
 FAR = 1e12
 BATCH, MOST = 64, 5000  # runs that are looked at for randomness
-EXACT = ("sensitivity", "release privacy", "transcript", "closed")
 
 
 def check_mechanism(
@@ -163,11 +159,12 @@ class _Case:
         }
 
     @functools.cached_property
-    def subject(self) -> Subject:
+    def suite(self) -> Suite:
+        """The exact checks of what goes through a channel."""
         space = self.space
-        setting = Setting(space.records, space.columns, {}, admissible=lambda data: np.clip(data, space.low, space.high))
-        name = getattr(self.mechanism, "__qualname__", type(self.mechanism).__name__)
-        return Subject(name, self.mechanism, setting, 0, self.claim)  # type: ignore[arg-type]
+        pairs = [pair for family in families(space).values() for pair in family]
+        shape = (space.records, space.columns)
+        return Suite(self.mechanism, self.claim, shape, space.low, space.high, pairs, self.seed)
 
 
 def _ends(space: Admissible) -> tuple[float, float]:
@@ -200,14 +197,9 @@ def _checks(case: _Case) -> Iterator[Check]:
     for family, pairs in families(case.space).items():
         yield named(f"audit: {family}", _audit, pairs)
     yield named("audit: searched", _audit, None)
-    if (
-        not isinstance(case.mechanism, Runner)
-        and shows_its_channel(case.mechanism)
-        and case.claim.neighbouring is REPLACE_ONE
-    ):
-        for check in EXACT:
+    if not isinstance(case.mechanism, Runner) and shows_its_channel(case.mechanism):
+        for check in case.suite.checks():
             yield named(f"exact: {check}", _exact, check)
-        yield named("exact: ledger", _ledger)
 
 
 # --- a function as it should be -----------------------------------------------------------------------------------------------
@@ -350,33 +342,35 @@ def _audit(case: _Case, pairs: list[Pair] | None) -> None:
 
 
 def _exact(case: _Case, check: str) -> None:
-    """On the families' neighbours and on structured ones of every size."""
-    rng = np.random.default_rng(case.seed)
-    space = case.space
-    structured = neighbours.structured(space.records, space.columns, rng, scales=(1e-2, 1.0, 1e2, 1e6))
-    pairs = [*(pair for family in families(space).values() for pair in family), *structured]
-    known, inconclusive = 0, None
-    for pair in pairs:
-        try:
-            found = run_pair_check(check, case.subject, pair, case.seed)
-        except NoExactFormula as error:
-            inconclusive = inconclusive or str(error)
-            continue
-        known += 1
-        if found.exceeds and found.conclusive:
-            sides = map(case.subject.setting.admissible, pair)
-            raise AssertionError(f"{_excess(found)}, on the data {' and '.join(str(side.tolist()) for side in sides)}")
-        if found.exceeds:
-            inconclusive = f"{_excess(found)}, which with hidden releases decides nothing"
-    if inconclusive is not None:
-        raise unittest.SkipTest(f"{inconclusive} ({known} of {len(pairs)} pairs were compared)")
+    """An excess fails, whether or not it proves that the claim is false; so does what could not be measured."""
+    found = case.suite.worst(check)
+    measured = found.measurement
+    if measured.passes:
+        return
+    raise AssertionError(f"{_said(measured)}\n{_where(case, found)}\n{_again(case, check, found)}")
 
 
-def _ledger(case: _Case) -> None:
-    found = check_ledger(case.subject, case.seed)
+def _said(found: Measurement) -> str:
+    if found.exceeds and found.conclusive:
+        return _excess(found)
     if found.exceeds:
-        raise AssertionError(_excess(found))
+        return f"not certified: {_excess(found)}"
+    return f"undecided: {found.undecided}"
 
 
 def _excess(found: Measurement) -> str:
+    if math.isinf(found.measured) or found.bound == 0.5:
+        return found.detail
     return f"{found.detail}: {found.measured:.10g}, claimed {found.bound:.10g}"
+
+
+def _where(case: _Case, found: Excess) -> str:
+    sides = [np.asarray(case.suite.subject.setting.admissible(side)).tolist() for side in found.pair]
+    return f"A = {sides[0]}\nB = {sides[1]}"
+
+
+def _again(case: _Case, check: str, found: Excess) -> str:
+    """The call that measures it again."""
+    name = getattr(case.mechanism, "__name__", "mechanism")
+    path = "" if found.path is None else f", path={found.path.to_json()}"
+    return f"again: tailproof.verification.replay_check({name}, {case.claim!r}, {check!r}, A, B, seed={found.seed}{path})"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tailproof.refimpl.catalogue import Implementation, Setting, algorithm
-from tailproof.refimpl.channel import Mechanism, Transcript, replay, run
+from tailproof.refimpl.channel import Channel, Mechanism, Transcript, replay
 from tailproof.refimpl.claims import Claim, UnprovedClaim, implied
 from tailproof.refimpl.validation import FloatArray
 
@@ -43,14 +43,19 @@ class Subject:
 
     def run(self, data: FloatArray, seed: int) -> tuple[Any, Transcript]:
         """On these records, or on those that the setting makes of them where it does not admit all."""
+        return self.through(data, Channel.sampling(np.random.default_rng(seed)))
+
+    def through(self, data: FloatArray, channel: Channel) -> tuple[Any, Transcript]:
+        """On a copy: what a mechanism writes into its data changes nothing here."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnprovedClaim)  # the report says it instead
-            return run(self.mechanism, self.setting.admissible(data), np.random.default_rng(seed), **self.setting.parameters)
+            output = self.mechanism(np.array(self.setting.admissible(data)), channel, **self.setting.parameters)
+        return output, channel.transcript()
 
     def replay(self, data: FloatArray, recorded: Transcript) -> tuple[Any, Transcript]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnprovedClaim)
-            return replay(self.mechanism, self.setting.admissible(data), recorded, **self.setting.parameters)
+            return replay(self.mechanism, np.array(self.setting.admissible(data)), recorded, **self.setting.parameters)
 
 
 def subject_of(identifier: str, setting_index: int, *, implementation: Implementation, mutant: str | None = None) -> Subject:

@@ -250,8 +250,9 @@ def statement_json(result: statements.StatementCheck) -> Json:
 
 def _failures(findings: list[Json], judged: list[Json], checked: list[Json], corrected: list[Json]) -> list[str]:
     """What makes the run fail: one line each."""
-    wrong = [f for f in findings if f["status"] == "violated" and not f["expected"]]
-    lines = [f"{f['algorithm']}: {f['check']} violated: {f['detail']}" for f in wrong]
+    passing = ("consistent", "certified")
+    wrong = [f for f in findings if f["status"] not in passing and not f["expected"]]
+    lines = [f"{f['algorithm']}: {f['check']} {f['status']}: {f['detail']}" for f in wrong]
     lines += [f"{m['algorithm']}: mutant {m['name']!r} ({m['kind']}) survived" for m in judged if not m["killed_by"]]
     lines += [f"{s['id']}: {s['detail']} violated" for s in checked if s["status"] == "violated" and not s["expected"]]
     lines += [f"{e['id']}: the erratum's evidence no longer stands" for e in corrected if not e["stands"]]

@@ -11,13 +11,14 @@ from tailproof.verification import marginal, mutants, utility
 from tailproof.verification.amplification import check_amplified, trial_subjects
 from tailproof.verification.calibration import check_calibration
 from tailproof.verification.composition import check_composition
-from tailproof.verification.ledger import check_ledger
 from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement, run_pair_check
 from tailproof.verification.subject import Pair, Subject, subject_of
+from tailproof.verification.transcripts.forcing import Path, check_along
+from tailproof.verification.transcripts.state import check_state
 
 
 def witness_of(
-    subject: Subject, check: str, seed: int, *, pair: Pair | None = None, runs: int | None = None
+    subject: Subject, check: str, seed: int, *, pair: Pair | None = None, path: Path | None = None, runs: int | None = None
 ) -> dict[str, Any]:
     """What `replay_witness` needs: the subject by name, the seed, and the neighbours or the number of runs where they matter."""
     witness: dict[str, Any] = {
@@ -31,6 +32,8 @@ def witness_of(
     if pair is not None:
         data, neighbour = map(subject.setting.admissible, pair)
         witness |= {"data": data.tolist(), "neighbour": neighbour.tolist()}
+    if path is not None:
+        witness["path"] = path.to_json()
     if runs is not None:
         witness["runs"] = runs
     return witness
@@ -40,8 +43,6 @@ def replay_witness(witness: dict[str, Any]) -> Measurement:
     """Run a witness's check again; `Measurement.exceeds` says whether it still violates."""
     subject = load_subject(witness["algorithm"], witness["setting"], witness["mutant"])
     check, seed = witness["check"], witness["seed"]
-    if check == "ledger":
-        return check_ledger(subject, seed)
     if check == "calibration":
         return check_calibration(subject, calibration_data(subject.setting, seed), seed)
     if check == "utility":
@@ -54,6 +55,10 @@ def replay_witness(witness: dict[str, Any]) -> Measurement:
         return marginal.check_output(audited, pair, seed, runs=witness["runs"])
     if check == "composition":
         return check_composition(subject, *pair, seed, runs=witness["runs"])
+    if check in ("forced replay", "every row"):
+        return check_along(subject, pair, Path.from_json(witness["path"]) if "path" in witness else None, seed)
+    if check == "state":
+        return check_state(subject, pair, seed)
     if check not in PAIR_CHECKS:
         raise KeyError(f"unknown check {check!r}")
     return run_pair_check(check, subject, pair, seed)

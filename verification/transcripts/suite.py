@@ -1,0 +1,193 @@
+"""All exact checks of one mechanism on one space of data: what `check_mechanism` runs on whatever shows its channel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tailproof.refimpl.catalogue import Setting
+from tailproof.refimpl.channel import Transcript
+from tailproof.refimpl.claims import REPLACE_ONE, Claim
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification import neighbours
+from tailproof.verification.pair_checks import (
+    PAIR_CHECKS,
+    Comparison,
+    Measurement,
+    check_on,
+    compare_or_say_why_not,
+    worse,
+)
+from tailproof.verification.seeds import task_seed
+from tailproof.verification.subject import Pair, Subject
+from tailproof.verification.transcripts.ambient import reaches
+from tailproof.verification.transcripts.every_row import data_sets, pairs_of_rows
+from tailproof.verification.transcripts.forcing import Path, check_all, check_along, forced_paths
+from tailproof.verification.transcripts.outsiders import check_laws
+from tailproof.verification.transcripts.state import check_state
+
+FORCED_PAIRS = 6
+FORCED_PATHS = 80
+
+
+@dataclass(frozen=True, eq=False)
+class Excess:
+    """What a check found, on which pair, and how to see it again."""
+
+    measurement: Measurement
+    pair: Pair
+    seed: int
+    path: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Suite:
+    """`pairs` are neighbours to begin with; more are made here.  Comparisons are made once and serve every check."""
+
+    mechanism: Any
+    claim: Claim
+    shape: tuple[int, int]
+    low: float
+    high: float
+    pairs: list[Pair] = field(default_factory=list)
+    seed: int = 0
+
+    @cached_property
+    def subject(self) -> Subject:
+        name = getattr(self.mechanism, "__qualname__", type(self.mechanism).__name__)
+        return subject_on(self.mechanism, self.claim, self.shape, (self.low, self.high), name)
+
+    @cached_property
+    def neighbours(self) -> list[Pair]:
+        rng = np.random.default_rng(self.seed)
+        structured = list(neighbours.structured(*self.shape, rng, scales=(1e-2, 1.0, 1e2, 1e6)))
+        every = [*self.pairs, *structured] if self.replaces else [*self.pairs, *map(self._shortened, structured)]
+        return [self._admissible(pair) for pair in every]
+
+    @property
+    def replaces(self) -> bool:
+        return self.claim.neighbouring is REPLACE_ONE
+
+    def _admissible(self, pair: Pair) -> Pair:
+        return self.subject.setting.admissible(pair[0]), self.subject.setting.admissible(pair[1])
+
+    def _shortened(self, pair: Pair) -> Pair:
+        """Of two data sets that differ in one record: the first, with and without it."""
+        differ = np.flatnonzero((pair[0] != pair[1]).any(axis=1))
+        return pair[1], np.delete(pair[0], differ[:1] if len(differ) else [0], axis=0)
+
+    @cached_property
+    def comparisons(self) -> list[tuple[Pair, int, Comparison | Measurement]]:
+        """Every pair with a seed of its own, and some turned round."""
+        turned = [(second, first) for first, second in self.neighbours[:8]]
+        found = []
+        for index, pair in enumerate([*self.neighbours, *turned]):
+            own = task_seed(self.seed, "pair", index)
+            found.append((pair, own, compare_or_say_why_not(self.subject, pair, own)))
+        return found
+
+    def checks(self) -> tuple[str, ...]:
+        """Their names.  A neighbour that has a record less moves all rows after it: then nothing is changed alone."""
+        names = [name for name in PAIR_CHECKS if name != "accuracy"]
+        return (*names, "forced replay", *(["every row"] if self.replaces else []), "state", "laws", "surroundings")
+
+    def worst(self, check: str) -> Excess:
+        """The worst of what this check found; it stops at the first proof."""
+        found: Excess | None = None
+        for excess in self._found(check):
+            if found is None or worse(found.measurement, excess.measurement) is excess.measurement:
+                found = excess
+            if excess.measurement.exceeds and excess.measurement.conclusive:
+                break
+        assert found is not None
+        return found
+
+    def _found(self, check: str) -> Iterator[Excess]:
+        if check == "forced replay":
+            yield from self._forced()
+        elif check == "every row":
+            for pair, own, compared in pairs_of_rows(self.subject, self.seed, most=200, sets=3):
+                yield Excess(check_all(self.subject, compared), pair, own)
+        elif check == "state":
+            for pair in self._spread(4):
+                yield Excess(_guarded_state(self.subject, pair, self.seed), pair, self.seed)
+        elif check == "laws":
+            yield Excess(check_laws(self._transcripts(), self.seed), self.neighbours[0], self.seed)
+        elif check == "surroundings":
+            yield Excess(check_surroundings(self.mechanism), self.neighbours[0], self.seed)
+        else:
+            for pair, own, compared in self.comparisons:
+                yield Excess(check_on(check, self.subject, compared), pair, own)
+
+    def _forced(self) -> Iterator[Excess]:
+        for index, pair in enumerate(self._spread(FORCED_PAIRS)):
+            own = task_seed(self.seed, "forced", index)
+            for side in (pair, pair[::-1]):
+                for path in forced_paths(self.subject, side, own, FORCED_PATHS):
+                    yield Excess(check_along(self.subject, side, path, own), side, own, path)
+
+    def _spread(self, count: int) -> list[Pair]:
+        """Some of the pairs, from all over the list, and one of ordinary data."""
+        stride = max(1, len(self.neighbours) // count)
+        data, replacement = next(data_sets(*self.shape, np.random.default_rng(self.seed)))
+        other = np.array(data)
+        other[0] = replacement
+        ordinary = self._admissible((data, other) if self.replaces else self._shortened((data, other)))
+        return [ordinary, *self.neighbours[::stride][: count - 1]]
+
+    def _transcripts(self) -> list[Transcript]:
+        return [one.here for _, _, one in self.comparisons if isinstance(one, Comparison)]
+
+
+def subject_on(
+    mechanism: Any, claim: Claim, shape: tuple[int, int], bounds: tuple[float, float], name: str = "mechanism"
+) -> Subject:
+    """A mechanism without parameters, on numbers within the bounds."""
+
+    def admissible(data: FloatArray) -> FloatArray:
+        return np.clip(data, *bounds)
+
+    return Subject(name, mechanism, Setting(*shape, {}, admissible=admissible), 0, claim)
+
+
+def check_surroundings(mechanism: Any) -> Measurement:
+    """Nothing that the mechanism's own code names lets it depend on more than its data and its channel."""
+    found = reaches(mechanism)
+    said = "; ".join(found) if found else "the code reaches for nothing but its data and its channel"
+    return Measurement(float(len(found)), 0.5, said, conclusive=False)
+
+
+def _guarded_state(subject: Subject, pair: Pair, seed: int) -> Measurement:
+    try:
+        return check_state(subject, pair, seed)
+    except Exception as error:
+        return Measurement(0.0, 1.0, "not looked at", undecided=f"raises {type(error).__name__}: {error}")
+
+
+def replay_check(
+    mechanism: Any,
+    claim: Claim,
+    check: str,
+    data: Any,
+    neighbour: Any,
+    *,
+    seed: int = 0,
+    path: dict[str, Any] | None = None,
+) -> Measurement:
+    """Run one check of `check_mechanism` on one pair again: what its failure text asks for."""
+    first, second = (np.array(side, dtype=np.float64) for side in (data, neighbour))
+    subject = subject_on(mechanism, claim, first.shape, (-np.inf, np.inf))
+    if check in ("forced replay", "every row"):
+        return check_along(subject, (first, second), None if path is None else Path.from_json(path), seed)
+    if check == "state":
+        return check_state(subject, (first, second), seed)
+    if check == "surroundings":
+        return check_surroundings(mechanism)
+    compared = compare_or_say_why_not(subject, (first, second), seed)
+    if check == "laws":
+        return compared if isinstance(compared, Measurement) else check_laws([compared.here], seed)
+    return replace(check_on(check, subject, compared))
