@@ -359,7 +359,7 @@ def _said(found: Measurement) -> str:
 
 
 def _excess(found: Measurement) -> str:
-    if math.isinf(found.measured) or found.bound == 0.5:
+    if math.isinf(found.measured):
         return found.detail
     return f"{found.detail}: {found.measured:.10g}, claimed {found.bound:.10g}"
 
@@ -373,4 +373,4 @@ def _again(case: _Case, check: str, found: Excess) -> str:
     """The call that measures it again."""
     name = getattr(case.mechanism, "__name__", "mechanism")
     path = "" if found.path is None else f", path={found.path.to_json()}"
-    return f"again: tailproof.verification.replay_check({name}, {case.claim!r}, {check!r}, A, B, seed={found.seed}{path})"
+    return f"again: tailproof.verification.replay_check({name}, {str(case.claim)!r}, {check!r}, A, B, seed={found.seed}{path})"

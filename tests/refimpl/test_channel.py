@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from tailproof.refimpl.channel import (
     FREE,
-    UNCLAIMED,
     L1,
     L2,
+    UNCLAIMED,
     Bound,
     Channel,
     LInf,

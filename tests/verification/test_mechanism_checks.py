@@ -2,19 +2,23 @@
 
 # ruff: noqa: ARG005  (mechanisms in one line, each of which breaks one thing)
 
+import functools
+import math
 import unittest
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tailproof.refimpl.channel import L1, Channel
-from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, ApproxDP, Claim, PureDP
+from tailproof.refimpl.claims import ADD_REMOVE, GDP, REPLACE_ONE, ApproxDP, Claim, PureDP
 from tailproof.refimpl.laws import Gaussian, Laplace
 from tailproof.refimpl.validation import FloatArray, InputError, records
 from tailproof.verification import Admissible, check_mechanism
 from tailproof.verification.mechanism_checks import families
+from tailproof.verification.pair_checks import PAIR_CHECKS
 from tests.verification import toys
 
 ALARM = 1e-9  # of every audit here: all together stay below 1e-6
@@ -96,7 +100,7 @@ def test_bounds_and_the_relation_choose_the_checks() -> None:
     assert "audit: bound" not in unbounded
     assert failed(honest, PureDP(2, ADD_REMOVE), columns=2, bounds=(-1, 1), budget=600) == {}
     removed = checks(toys.laplace_sum, PureDP(1, ADD_REMOVE))
-    assert not [name for name in removed if name.startswith("exact") or name == "refuses no records"]
+    assert not [name for name in removed if name in ("exact: every row", "refuses no records")]
 
 
 @pytest.mark.parametrize("relation", [REPLACE_ONE, ADD_REMOVE])
@@ -187,7 +191,8 @@ def overspends(data: FloatArray, channel: Channel) -> FloatArray:
 
 def test_a_mechanism_with_a_channel_passes_all_exact_checks() -> None:
     exact = [name for name in checks(toys.laplace_sum) if name.startswith("exact: ")]
-    assert exact == [f"exact: {name}" for name in ("sensitivity", "release privacy", "transcript", "closed", "ledger")]
+    further = ("forced replay", "every row", "state", "laws", "surroundings")
+    assert exact == [f"exact: {name}" for name in (*PAIR_CHECKS, *further) if name != "accuracy"]
     for name in exact:
         judge(checks(toys.laplace_sum, columns=1)[name])
 
@@ -195,7 +200,7 @@ def test_a_mechanism_with_a_channel_passes_all_exact_checks() -> None:
 @pytest.mark.parametrize(
     ("name", "mechanism", "claim", "text"),
     [
-        ("sensitivity", rounded_up, "pure(eps=1)", "ℓ1 move of the query: 2, claimed 1, on the data"),
+        ("sensitivity", rounded_up, "pure(eps=1)", "ℓ1 move of the query: 2, claimed 1\nA = "),
         ("release privacy", short_of_noise, "pure(eps=1)", "largest loss .*: 1, claimed 0.5"),
         ("transcript", toys.laplace_sum, "pure(eps=0.9)", "transcript .*: 1, claimed 0.9"),
         ("closed", toys.leaks_outside, "zcdp(rho=.5)", "the output differs"),
@@ -208,16 +213,36 @@ def test_each_exact_check_fails_on_its_flaw(name: str, mechanism: Any, claim: st
         judge(checks(mechanism, claim)[f"exact: {name}"])
 
 
-def test_what_has_no_exact_formula_is_skipped_with_the_reason() -> None:
-    def twice(data: FloatArray, channel: Channel) -> FloatArray:
+def test_several_releases_are_composed() -> None:
+    def twice(data: FloatArray, channel: Channel, scale: float = 20.0) -> FloatArray:
         total = np.clip(data, -1, 1).sum(axis=0)
         first, second = (
-            channel.release(name, Gaussian(total, 20.0), sensitivity=L1(2.0), spend=ApproxDP(0.5, 1e-6)) for name in "ab"
+            channel.release(name, Gaussian(total, scale), sensitivity=L1(2.0), spend=GDP(2 / scale)) for name in "ab"
         )
         return np.concatenate([first, second])
 
-    with pytest.raises(unittest.SkipTest, match=r"2 releases differ.*pairs were compared"):
-        checks(twice, ApproxDP(1, 1e-5))["exact: transcript"]()
+    judge(checks(twice, ApproxDP(1, 1e-5))["exact: transcript"])
+    with pytest.raises(AssertionError, match="not certified: 2 releases differ, composed as measured"):
+        judge(checks(functools.partial(twice, scale=4.0), ApproxDP(1, 1e-5))["exact: measured ledger"])
+
+
+def test_a_law_without_a_formula_fails() -> None:
+    @dataclass(frozen=True)
+    class Shifted:
+        by: float
+
+        def sample(self, rng: np.random.Generator) -> FloatArray:
+            return np.asarray(self.by + rng.standard_normal())
+
+        def logpdf(self, value: FloatArray) -> float:
+            return -0.5 * (float(value) - self.by) ** 2 - 0.5 * math.log(2 * math.pi)
+
+    def mechanism(data: FloatArray, channel: Channel) -> FloatArray:
+        return channel.release("sum", Shifted(float(np.tanh(data).mean())), sensitivity=None, spend=PureDP(1.0))
+
+    with pytest.raises(AssertionError, match="undecided: sum: no formula"):
+        judge(checks(mechanism)["exact: release privacy"])
+    judge(checks(mechanism)["exact: laws"])
 
 
 # --- expected failures -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.check import QUICK, privacy_findings
 from tailproof.verification.composition import binomial_lower, check_composition
 from tailproof.verification.divergences import NoExactFormula
-from tailproof.verification.ledger import check_ledger
 from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement, compare, run_pair_check, transcript_loss
 from tailproof.verification.subject import Subject
 from tests.verification import toys
@@ -125,10 +124,10 @@ def test_release_that_touches_records_it_does_not_name_is_caught() -> None:
 
 def test_ledger_composes_what_touches_a_record() -> None:
     subject = toys.subject(toys.laplace_twice, PureDP(2.0), claimed=1.0)
-    assert check_ledger(subject, 0).measured == pytest.approx(2.0)
-    assert check_ledger(toys.subject(toys.laplace_twice, PureDP(1.9), claimed=1.0), 0).exceeds
+    assert check("ledger", subject, ZERO, ONE, 0).measured == pytest.approx(2.0)
+    assert check("ledger", toys.subject(toys.laplace_twice, PureDP(1.9), claimed=1.0), ZERO, ONE, 0).exceeds
     shuffled = toys.subject(toys.shuffled_sum, toys.CONDITIONAL)
-    assert check_ledger(shuffled, 0).measured == pytest.approx(0.5)  # parallel: one release per record
+    assert check("ledger", shuffled, ZERO, ONE, 0).measured == pytest.approx(0.5)  # parallel: one release per record
 
 
 def test_amplified_claims_are_never_certified_by_the_conditional_loss() -> None:

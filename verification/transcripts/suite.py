@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from tailproof.refimpl.catalogue import Setting
 from tailproof.refimpl.channel import Transcript
-from tailproof.refimpl.claims import REPLACE_ONE, Claim
+from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Claim, parse_claim
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import neighbours
 from tailproof.verification.pair_checks import (
@@ -158,7 +159,7 @@ def check_surroundings(mechanism: Any) -> Measurement:
     """Nothing that the mechanism's own code names lets it depend on more than its data and its channel."""
     found = reaches(mechanism)
     said = "; ".join(found) if found else "the code reaches for nothing but its data and its channel"
-    return Measurement(float(len(found)), 0.5, said, conclusive=False)
+    return Measurement(math.inf if found else 0.0, 1.0, said, conclusive=False)
 
 
 def _guarded_state(subject: Subject, pair: Pair, seed: int) -> Measurement:
@@ -170,7 +171,7 @@ def _guarded_state(subject: Subject, pair: Pair, seed: int) -> Measurement:
 
 def replay_check(
     mechanism: Any,
-    claim: Claim,
+    claim: Claim | str,
     check: str,
     data: Any,
     neighbour: Any,
@@ -180,7 +181,9 @@ def replay_check(
 ) -> Measurement:
     """Run one check of `check_mechanism` on one pair again: what its failure text asks for."""
     first, second = (np.array(side, dtype=np.float64) for side in (data, neighbour))
-    subject = subject_on(mechanism, claim, first.shape, (-np.inf, np.inf))
+    if isinstance(claim, str):
+        claim = parse_claim(claim, REPLACE_ONE if len(first) == len(second) else ADD_REMOVE)
+    subject = subject_on(mechanism, claim, (len(first), first.shape[1]), (-math.inf, math.inf))
     if check in ("forced replay", "every row"):
         return check_along(subject, (first, second), None if path is None else Path.from_json(path), seed)
     if check == "state":
@@ -190,4 +193,4 @@ def replay_check(
     compared = compare_or_say_why_not(subject, (first, second), seed)
     if check == "laws":
         return compared if isinstance(compared, Measurement) else check_laws([compared.here], seed)
-    return replace(check_on(check, subject, compared))
+    return check_on(check, subject, compared)
