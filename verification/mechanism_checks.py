@@ -373,4 +373,6 @@ def _again(case: _Case, check: str, found: Excess) -> str:
     """The call that measures it again."""
     name = getattr(case.mechanism, "__name__", "mechanism")
     path = "" if found.path is None else f", path={found.path.to_json()}"
-    return f"again: tailproof.verification.replay_check({name}, {str(case.claim)!r}, {check!r}, A, B, seed={found.seed}{path})"
+    return (
+        f"again: tailproof.verification.replay_check({name}, {str(case.claim)!r}, {check!r}, A, B, seed={found.seed}{path})"
+    )

@@ -11,11 +11,13 @@ from typing import Any, TypeAlias
 from tailproof.refimpl.catalogue import ALGORITHMS
 from tailproof.refimpl.validation import InputError, known
 from tailproof.verification import files, verify
-from tailproof.verification.check import FULL, QUICK
+from tailproof.verification.auditing.places import load
+from tailproof.verification.check import FULL, QUICK, Effort
 from tailproof.verification.cli import common
 from tailproof.verification.page.replay import witness_names
 from tailproof.verification.published_claims import REFUTED
-from tailproof.verification.shown import Shown
+from tailproof.verification.report import Finding
+from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import discard, workers_of
 
 Json: TypeAlias = dict[str, Any]
@@ -24,7 +26,8 @@ EXAMPLE = (
     "tailproof verify --only P2.A2 P3.A1\n"
     "         tailproof verify -v --out nightly\n"
     "         tailproof verify --full --resume                      (continue an interrupted run)\n"
-    "         tailproof verify --full --cluster tcp://host:8786     (on a Dask cluster)\n\n"
+    "         tailproof verify --full --cluster tcp://host:8786     (on a Dask cluster)\n"
+    "         tailproof verify --as P2.A2 mine:clipped_mean --map clip=radius\n\n"
     "Writes report.html and report.json, and prints what failed and a summary. Exit 1 when something is not as expected: published "
     "claims that are known to be false are expected."
 )
@@ -49,6 +52,16 @@ def add(sub: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where report.html and report.json go (default: report)",
     )
+    sub.add_argument(
+        "--as",
+        dest="published",
+        nargs=2,
+        metavar=("ID", "MODULE:FUNCTION"),
+        help="check your own implementation of this algorithm: f(data, channel, …), or f(data, rng, …) as a black box",
+    )
+    sub.add_argument(
+        "--map", nargs="+", metavar="THEIRS=YOURS", help="names of parameters, where yours differ from the published ones"
+    )
     sub.add_argument("-v", "--verbose", action="store_true", help="print every check, not only a summary")
     common.spread(sub, "(default: checkpoint.jsonl in the report's folder)")
 
@@ -60,6 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
         if by_id[identifier].implementation is None:
             raise InputError(f"only = {identifier!r}: has no implementation to check yet")
     effort, preset = (FULL, "full") if arguments.full else (QUICK, "quick")
+    if arguments.published is not None:
+        return _run_as(arguments, effort)
+    if arguments.map:
+        raise InputError(f"map = {arguments.map[0]!r}: is for --as only")
     folder = Path(arguments.report)
     files.check_folder("out", folder)
     common.resumable(arguments, folder / "checkpoint.jsonl")
@@ -70,6 +87,40 @@ def run(arguments: argparse.Namespace) -> int:
     text = brief(report, folder, all_failures=arguments.verbose)
     common.emit(arguments, report, [verify.overview(report), "", text] if arguments.verbose else text)
     return 1 if report["failures"] else 0
+
+
+def _run_as(arguments: argparse.Namespace, effort: Effort) -> int:
+    """Exit 0 when every check passes, 1 when one is violated, 3 when one is undecided."""
+    from tailproof.verification import as_published  # which loads the test vectors' reader and audits
+
+    if arguments.only:
+        raise InputError("only: cannot go with --as, which names the algorithm itself")
+    identifier, place = arguments.published
+    by_id = {a.id: a for a in ALGORITHMS if a.implementation is not None}
+    entry = by_id[known("as", identifier, by_id, "`tailproof list` shows all ids")]
+    names = dict(_renamed(pair) for pair in arguments.map or [])
+    function = load("as", place, str(Path.cwd()))
+    found = list(as_published.findings_as(entry, function, names, arguments.seed, effort))
+    value = {"algorithm": entry.id, "function": place, "findings": [finding.to_json() for finding in found]}
+    common.emit(arguments, value, shown_as(entry.id, place, found, everything=arguments.verbose))
+    statuses = {finding.status for finding in found if not finding.expected}
+    return 1 if "violated" in statuses else 3 if statuses & {"inconclusive", "skipped"} else 0
+
+
+def _renamed(text: str) -> tuple[str, str]:
+    theirs, equals, yours = text.partition("=")
+    if not (theirs and equals and yours):
+        raise InputError(f"map = {text!r}: must be THEIRS=YOURS, such as clip=radius")
+    return theirs, yours
+
+
+def shown_as(identifier: str, place: str, found: list[Finding], *, everything: bool) -> Shown:
+    wrong = [f for f in found if f.status not in ("consistent", "certified") and not f.expected]
+    chosen = found if everything else wrong
+    rows = [[f.check, f.status, f.detail, f.setting] for f in chosen]
+    table: list[Shown] = [Table(rows, ["check", "status", "what", "setting"]), ""] if rows else []
+    passed = len(found) - len(wrong)
+    return [*table, f"{place} as {identifier}: {passed} of {len(found)} checks pass"]
 
 
 def brief(report: Json, folder: Path, *, all_failures: bool = False) -> Shown:

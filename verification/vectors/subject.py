@@ -32,7 +32,7 @@ def answerer(mutant: mutants.Mutant | None = None) -> Answer:
         if kind in PIECES:
             return {"outputs": PIECES[kind](inputs)}
         if kind == "transcript" and inputs["algorithm"] in known:
-            return {"outputs": transcripts.answer(known[inputs["algorithm"]], inputs)}
+            return {"outputs": transcripts.answer(known[inputs["algorithm"]].mechanism, inputs)}
         return {"unsupported": f"nothing here answers {kind!r}"}
 
     return answer

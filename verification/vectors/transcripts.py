@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 
 from tailproof.refimpl.catalogue import Implementation, Setting
-from tailproof.refimpl.channel import Bound, Channel, Free, Release, ReplayDiverged, Rows, Smooth, Transcript, Unclaimed
+from tailproof.refimpl.channel import (
+    Bound,
+    Channel,
+    Free,
+    Mechanism,
+    Release,
+    ReplayDiverged,
+    Rows,
+    Smooth,
+    Transcript,
+    Unclaimed,
+)
 from tailproof.refimpl.claims import UnprovedClaim, claim_to_json
 from tailproof.refimpl.laws import (
     LLN,
@@ -61,21 +72,21 @@ def record(
         outputs.append({"name": name, "value": _numbers(value)})
         return value
 
-    _run(implementation, data, setting.parameters, Channel(drawn, {}))
+    _run(implementation.mechanism, data, setting.parameters, Channel(drawn, {}))
     return {"parameters": to_json(setting.parameters), "data": data.tolist(), "outputs": outputs}
 
 
-def answer(implementation: Implementation, inputs: dict[str, Any]) -> dict[str, Any]:
+def answer(mechanism: Mechanism, inputs: dict[str, Any]) -> dict[str, Any]:
     """The columns of a replay."""
-    return columns(*_replayed(implementation, inputs))
+    return columns(*_replayed(mechanism, inputs))
 
 
 def releases(implementation: Implementation, inputs: dict[str, Any]) -> tuple[Release, ...]:
     """The releases of a replay, as our checks know them."""
-    return _replayed(implementation, inputs)[0].releases
+    return _replayed(implementation.mechanism, inputs)[0].releases
 
 
-def _replayed(implementation: Implementation, inputs: dict[str, Any]) -> tuple[Transcript, Any]:
+def _replayed(mechanism: Mechanism, inputs: dict[str, Any]) -> tuple[Transcript, Any]:
     recorded = list(inputs["outputs"])
 
     def given(proposed: Release) -> Value:
@@ -93,18 +104,16 @@ def _replayed(implementation: Implementation, inputs: dict[str, Any]) -> tuple[T
         return np.array(output["value"])
 
     data = np.array(inputs["data"], dtype=np.float64)
-    output, transcript = _run(implementation, data, from_json(inputs["parameters"]), Channel(given, {}))
+    output, transcript = _run(mechanism, data, from_json(inputs["parameters"]), Channel(given, {}))
     if recorded:
         raise ReplayDiverged(f"the run ended before {recorded[0]['name']!r}")
     return transcript, output
 
 
-def _run(
-    implementation: Implementation, data: FloatArray, parameters: dict[str, Any], channel: Channel
-) -> tuple[Any, Transcript]:
+def _run(mechanism: Mechanism, data: FloatArray, parameters: dict[str, Any], channel: Channel) -> tuple[Any, Transcript]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnprovedClaim)
-        output = implementation.mechanism(data, channel, **parameters)
+        output = mechanism(data, channel, **parameters)
     return output, channel.transcript()
 
 

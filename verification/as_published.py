@@ -1,0 +1,191 @@
+"""Somebody's implementation through a published algorithm's own checks: `tailproof verify --as P2.A2 mine:clipped_mean`.
+
+A function of (data, channel, …) goes through the settings, neighbours, calibration, forced replays, records and test vectors of the
+published algorithm.  Its releases may have other names: the k-th is held against the k-th published one.  A function of
+(data, rng, …) is a black box: its outputs are audited on the published algorithm's worst neighbours, at every setting, under
+the published claim.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tailproof._nearest import did_you_mean
+from tailproof.refimpl.catalogue import Algorithm, Setting
+from tailproof.refimpl.channel import Channel, Mechanism, Release
+from tailproof.refimpl.claims import UnprovedClaim
+from tailproof.refimpl.laws import Value
+from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.verification import neighbours
+from tailproof.verification.auditing.audit import audit
+from tailproof.verification.auditing.runner import shows_its_channel
+from tailproof.verification.calibration import PUBLISHED
+from tailproof.verification.check import Effort, calibration_finding, pinned, privacy_findings
+from tailproof.verification.report import Finding, Status
+from tailproof.verification.seeds import task_seed
+from tailproof.verification.subject import Subject, subject_of, worst_pairs
+from tailproof.verification.transcripts.suite import check_surroundings
+from tailproof.verification.vectors import transcripts
+from tailproof.verification.vectors.command import SHIPPED
+from tailproof.verification.vectors.parameters import from_json
+from tailproof.verification.vectors.reader import check, load, wanted
+
+BUDGET = 20_000  # runs of each audit of a black box
+CONFIDENCE = 1 - 1e-6
+MOST_PAIRS = 6
+
+
+def findings_as(
+    entry: Algorithm, function: Callable[..., Any], names: Mapping[str, str], seed: int, effort: Effort
+) -> Iterator[Finding]:
+    """Everything about this function in the published algorithm's place, setting by setting."""
+    assert entry.implementation is not None
+    accepted = parameters_of(function, entry, names)
+    for index, setting in enumerate(entry.implementation.settings):
+        if setting.refuted is not None:
+            continue  # the published claim fails there by itself
+        subject = subject_of(entry.id, index, implementation=entry.implementation)
+        if shows_its_channel(function):
+            yield from _through_its_channel(subject, function, accepted, task_seed(seed, entry.id, index), effort)
+        else:
+            yield from _as_a_black_box(subject, function, accepted, task_seed(seed, entry.id, index))
+    if shows_its_channel(function):
+        yield vectors_finding(entry, function, accepted)
+        found = check_surroundings(function)
+        status: Status = "inconclusive" if found.exceeds else "consistent"
+        yield Finding(entry.id, "surroundings", status, found.measured, found.bound, seed=seed, detail=found.detail)
+
+
+def parameters_of(function: Callable[..., Any], entry: Algorithm, names: Mapping[str, str]) -> dict[str, str]:
+    """Published name to the function's own.  Every parameter that some setting has must be taken."""
+    assert entry.implementation is not None
+    published = {name for setting in entry.implementation.settings for name in setting.parameters}
+    for name in names:
+        if name not in published:
+            raise InputError(f"map = {name!r}: {entry.id} has no such parameter{did_you_mean(name, published)}")
+    taken = inspect.signature(function).parameters
+    anything = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in taken.values())
+    missing = sorted(name for name in published if names.get(name, name) not in taken and not anything)
+    if missing:
+        wanted = names.get(missing[0], missing[0])
+        raise InputError(
+            f"{entry.id} has the parameter {missing[0]!r}, and the function takes no {wanted!r}; "
+            f"say which it is with --map {missing[0]}=NAME"
+        )
+    return {name: names.get(name, name) for name in published}
+
+
+def _through_its_channel(
+    subject: Subject, function: Callable[..., Any], accepted: dict[str, str], seed: int, effort: Effort
+) -> Iterator[Finding]:
+    setting = subject.setting
+    names = published_names(subject.mechanism, (setting.n, setting.d), setting.parameters)
+    theirs = replace(subject, mechanism=in_its_place(function, accepted, names))
+    yield from pinned(theirs, privacy_findings(theirs, seed, effort))
+    if subject.algorithm in PUBLISHED:
+        yield calibration_finding(theirs, task_seed(seed, "calibration"))
+
+
+def in_its_place(function: Callable[..., Any], accepted: dict[str, str], names: Sequence[str]) -> Mechanism:
+    """The function under the published names of parameters and, in order, of releases."""
+
+    def mechanism(data: FloatArray, channel: Channel, **parameters: Any) -> Any:
+        theirs = {accepted[name]: value for name, value in parameters.items()}
+        return function(data, Renamed(channel, tuple(names)), **theirs)
+
+    return mechanism
+
+
+def published_names(published: Mechanism, shape: tuple[int, ...], parameters: dict[str, Any]) -> list[str]:
+    """What the published algorithm calls its releases: public, and so the same on all data of the size."""
+    channel = Channel.sampling(np.random.default_rng(0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnprovedClaim)
+        published(np.zeros(shape), channel, **parameters)
+    return [release.name for release in channel.transcript()]
+
+
+def vectors_finding(entry: Algorithm, function: Callable[..., Any], accepted: dict[str, str]) -> Finding:
+    """The published algorithm's test vectors: recorded runs that are replayed here."""
+    implementation = entry.implementation
+    assert implementation is not None
+
+    def ask(request: dict[str, Any]) -> dict[str, Any]:
+        inputs = request["inputs"]
+        if request["kind"] != "transcript" or inputs["algorithm"] != entry.id:
+            return {"unsupported": "another algorithm"}
+        parameters = from_json(inputs["parameters"])
+        names = published_names(implementation.mechanism, np.shape(inputs["data"]), parameters)
+        try:
+            return {"outputs": transcripts.answer(in_its_place(function, accepted, names), inputs)}
+        except Exception as error:  # somebody's function may fail in any way
+            return {"error": f"{type(error).__name__}: {error}"}
+
+    report = check(wanted(load(SHIPPED), ["transcript"]), ask)
+    passed, failed = sum(report.passed.values()), len(report.failures)
+    said = f"{passed} of {passed + failed} test vectors pass"
+    if failed:
+        said += f"; first {report.failures[0].id}: {report.failures[0].difference}"
+    return Finding(entry.id, "vectors", "violated" if failed else "certified", failed, 0.0, detail=said)
+
+
+class Renamed(Channel):
+    """Hands every release on under the published name of its place in the order; beyond them, under its own."""
+
+    def __init__(self, inner: Channel, names: tuple[str, ...]) -> None:
+        super().__init__(inner._draw, inner._log, inner._prefix, inner._rows)
+        self._names = names
+
+    def _record(self, declared: Release) -> Value:
+        place = len(self._log)
+        name = self._names[place] if place < len(self._names) else self._prefix + declared.name
+        return Channel(self._draw, self._log, "", self._rows)._record(replace(declared, name=name))
+
+    def part(self, name: str, rows: Any) -> Channel:
+        inner = super().part(name, rows)
+        return Renamed(inner, self._names)
+
+
+def _as_a_black_box(
+    subject: Subject, function: Callable[..., Any], accepted: dict[str, str], seed: int
+) -> Iterator[Finding]:
+    """One audit at this setting: the shipped neighbours and structured ones."""
+    setting = subject.setting
+    if subject.claim is None:
+        said = f"{subject.algorithm} claims nothing, and outputs alone show no sensitivity; take data and channel"
+        yield Finding(subject.algorithm, "audit", "inconclusive", seed=seed, detail=said, setting=str(setting))
+        return
+    pairs = worst_pairs(subject.algorithm, setting)
+    pairs += list(neighbours.structured(setting.n, setting.d, np.random.default_rng(seed), scales=(1.0, 1e6), directions=1))
+    chosen = [(setting.admissible(first), setting.admissible(second)) for first, second in pairs[:MOST_PAIRS]]
+    result = audit(
+        _with_parameters(function, setting, accepted),
+        subject.claim,
+        chosen,
+        budget=BUDGET,
+        confidence=CONFIDENCE,
+        seed=seed,
+        shrinks=False,
+    )
+    yield Finding(
+        subject.algorithm,
+        "audit",
+        result.verdict,
+        confidence=CONFIDENCE,
+        seed=seed,
+        detail=str(result).splitlines()[0],
+        setting=str(setting),
+    )
+
+
+def _with_parameters(function: Callable[..., Any], setting: Setting, accepted: dict[str, str]) -> Callable[..., Any]:
+    def mechanism(data: FloatArray, rng: np.random.Generator) -> Any:
+        return function(data, rng, **{accepted[name]: value for name, value in setting.parameters.items()})
+
+    return mechanism
