@@ -48,7 +48,7 @@ PUBLIC = {  # heading: package, names; together all that the packages export
     "Claims": ("tailproof.refimpl", "PureDP ApproxDP ZCDP GDP Claim REPLACE_ONE ADD_REMOVE UnsoundConversion UnprovedClaim"),
     "The channel": (
         "tailproof.refimpl",
-        "Channel Release Transcript run replay ledger ReplayDiverged Bound L1 L2 LInf Smooth",
+        "Channel Release Transcript run replay ledger ReplayDiverged Bound L1 L2 LInf Smooth FREE",
     ),
     "Laws of noise": ("tailproof.refimpl", "Gaussian Laplace L2Laplace LLN Finite NoisyArgmax"),
     "Losses": ("tailproof.refimpl", "Absolute Affine Hinge L4 Logistic Quadratic RecordQuadratic ReLU Ridge Squared"),
@@ -67,7 +67,7 @@ PUBLIC = {  # heading: package, names; together all that the packages export
     "Audits and checks": (
         "tailproof.verification",
         "assert_private ClaimRefuted audit AuditResult Admissible replay_audit check_mechanism search_sensitivity Attained "
-        "Finding PAIR_CHECKS Measurement Subject subject_of worst_pairs",
+        "Finding PAIR_CHECKS Measurement replay_check Subject subject_of worst_pairs",
     ),
     "Strategies of hypothesis": ("tailproof.verification.strategies", ""),
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import tempfile
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
@@ -32,6 +33,17 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     """`python -m pytest` puts the repository on the path: what imports a room by its bare name passes here and fails elsewhere."""
     bare = [name for name in OURS & sys.modules.keys() if str(item.config.rootpath) in str(sys.modules[name].__file__)]
     assert not bare, f"imported by a bare name: {', '.join(bare)}"
+
+
+@pytest.fixture(autouse=True)
+def _own_modules() -> Generator[None]:
+    """What a test imports from a temporary folder goes with it: another test may have another module of that name."""
+    path, temporary = list(sys.path), tempfile.gettempdir()
+    yield
+    sys.path[:] = path
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(temporary):
+            del sys.modules[name]
 
 
 def pytest_collection_finish() -> None:

@@ -25,8 +25,7 @@ from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification import neighbours
 from tailproof.verification.auditing.audit import audit
 from tailproof.verification.auditing.runner import shows_its_channel
-from tailproof.verification.calibration import PUBLISHED
-from tailproof.verification.check import Effort, calibration_finding, pinned, privacy_findings
+from tailproof.verification.check import Effort, subject_findings
 from tailproof.verification.report import Finding, Status
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Subject, subject_of, worst_pairs
@@ -87,9 +86,7 @@ def _through_its_channel(
     setting = subject.setting
     names = published_names(subject.mechanism, (setting.n, setting.d), setting.parameters)
     theirs = replace(subject, mechanism=in_its_place(function, accepted, names))
-    yield from pinned(theirs, privacy_findings(theirs, seed, effort))
-    if subject.algorithm in PUBLISHED:
-        yield calibration_finding(theirs, task_seed(seed, "calibration"))
+    yield from subject_findings(theirs, seed, effort, task_seed(seed, "calibration"))
 
 
 def in_its_place(function: Callable[..., Any], accepted: dict[str, str], names: Sequence[str]) -> Mechanism:

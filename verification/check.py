@@ -341,10 +341,16 @@ def part_findings(entry: Algorithm, part: str, seed: int, effort: Effort) -> Ite
 def _setting_findings(entry: Algorithm, index: int, seed: int, effort: Effort) -> Iterator[Finding]:
     assert entry.implementation is not None
     subject = subject_of(entry.id, index, implementation=entry.implementation)
-    key = task_seed(seed, entry.id, index)
-    found = privacy_findings(subject, key, effort)
-    if entry.id in PUBLISHED:
-        found = chain(found, [calibration_finding(subject, task_seed(seed, entry.id, index, "calibration"))])
+    yield from subject_findings(
+        subject, task_seed(seed, entry.id, index), effort, task_seed(seed, entry.id, index, "calibration")
+    )
+
+
+def subject_findings(subject: Subject, seed: int, effort: Effort, calibration_seed: int = 0) -> Iterator[Finding]:
+    """Everything about one subject at its setting, each finding against what is expected there."""
+    found = privacy_findings(subject, seed, effort)
+    if subject.algorithm in PUBLISHED:
+        found = chain(found, [calibration_finding(subject, calibration_seed)])
     yield from pinned(subject, found)
 
 

@@ -13,7 +13,7 @@ from tailproof.bounds.theorems import comparisons
 from tailproof.refimpl.catalogue import algorithm
 from tailproof.verification import libraries, published_claims, sandwich, statements, verify
 from tailproof.verification.bound_checks import check_comparison
-from tailproof.verification.check import QUICK, honest_findings, judge_mutant, refutation_findings
+from tailproof.verification.check import QUICK, honest_findings, judge_mutant, subject_findings
 from tailproof.verification.mutants import mutants_of
 from tailproof.verification.paper_check import entry_of
 from tailproof.verification.report import plain
@@ -79,7 +79,7 @@ def _refuted(identifier: str) -> list[Any]:
     assert implementation is not None
     index = next(i for i, setting in enumerate(implementation.settings) if setting.refuted)
     subject = subject_of(identifier, index, implementation=implementation)
-    return list(refutation_findings(subject, task_seed(0, identifier, index), QUICK))
+    return list(subject_findings(subject, task_seed(0, identifier, index), QUICK))
 
 
 def audited() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tailproof.verification.witness import replay_witness
 
 ALL = explanations.explanations()
 PARTS = {
-    "checks": ["What it does", "Why it matters", "Example", "Fix"],
+    "checks": ["What it does", "Why it matters", "Example", "What it misses", "Fix"],
     "bugs": ["What it is", "Why it matters", "Example", "Fix"],
     "verdicts": ["What it means", "What comes with it", "What to do"],
 }
@@ -33,7 +33,7 @@ FURTHER = (  # checks that are not in a table of the code; a report of all algor
     "amplified claim",
     "amplified claim, tiny δ",
     "final iterate",
-    "refutation",
+    "vectors",
 )
 MISTAKE = re.compile(r'^ {4}(\S+) with the mistake\s+"(.+?)", check (.+):\n {4}claimed (\S+), found (\S+)$', re.M)
 

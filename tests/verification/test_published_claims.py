@@ -19,7 +19,7 @@ from tailproof.verification.published_claims import LEMMAS, NOTHING, OPEN, REFUT
 from tailproof.verification.report import Finding, plain
 from tailproof.verification.verify import statement_json
 
-SMALL = Effort(restarts=1, steps=2, transcripts=5, runs=QUICK.runs)
+SMALL = Effort(restarts=1, steps=2, transcripts=5, runs=QUICK.runs, forced=2, rows=2)
 EXPLICIT = ("P0.Def3", "P1.Thm7.sensitivity", "P2.Thm3", "P2.Thm6", "P3.Lem3", "P3.Lem22")
 ROWS = [a.id for a in ALGORITHMS if a.paper in ("P0", "P1", "P2", "P3") and not a.claim.startswith("none")]
 

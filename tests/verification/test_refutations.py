@@ -1,11 +1,14 @@
 """Published claims that fail: their counterexamples are expected findings, and losing one is a failure."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
-from tailproof.verification.check import QUICK, honest_findings, refutation_findings
+from tailproof.refimpl.channel import Channel, Release
+from tailproof.refimpl.claims import ZCDP
+from tailproof.verification.check import QUICK, honest_findings, subject_findings
 from tailproof.verification.subject import subject_of
 
 REFUTED = [(a.id, i) for a in ALGORITHMS if a.implementation for i, s in enumerate(a.implementation.settings) if s.refuted]
@@ -38,6 +41,29 @@ def test_a_counterexample_that_no_longer_stands_is_a_failure() -> None:
     index = next(i for i, setting in enumerate(implementation.settings) if setting.refuted)
     subject = subject_of("P0.A2", index, implementation=implementation)
     few = replace(subject.setting, parameters={**subject.setting.parameters, "steps": 1})
-    found = list(refutation_findings(replace(subject, setting=few), 0, QUICK))
+    found = list(subject_findings(replace(subject, setting=few), 0, QUICK))
     assert found[-1].unexpected_violation
-    assert "no longer refutes" in found[-1].detail
+    assert "sensitivity was expected to be violated (P0.Alg2.stability), and is not" in found[-1].detail
+
+
+def test_a_setting_that_refutes_excuses_nothing_else() -> None:
+    """A spend of zCDP(1000) there is no part of the erratum."""
+    implementation = algorithm("P0.A4").implementation
+    assert implementation is not None
+    index = next(i for i, setting in enumerate(implementation.settings) if setting.refuted)
+    subject = subject_of("P0.A4", index, implementation=implementation)
+
+    def spends_more(data: Any, channel: Channel, **parameters: Any) -> Any:
+        class Generous(Channel):
+            def _record(self, declared: Release) -> Any:
+                spend = declared.spend if declared.hidden else ZCDP(1000.0)
+                return Channel(self._draw, self._log, self._prefix, self._rows)._record(replace(declared, spend=spend))
+
+            def part(self, name: str, rows: Any) -> Channel:
+                inner = Channel(self._draw, self._log, self._prefix, self._rows).part(name, rows)
+                return Generous(inner._draw, inner._log, inner._prefix, inner._rows)
+
+        return subject.mechanism(data, Generous(channel._draw, channel._log), **parameters)
+
+    found = list(subject_findings(replace(subject, mechanism=spends_more), 0, QUICK))
+    assert {"ledger", "calibration"} <= {f.check for f in found if f.unexpected_violation}

@@ -77,7 +77,9 @@ def _tests_of(identifier: str, recorded: histories.Recorded) -> Iterator[dict[st
             inputs["replace"] = {"row": row, "record": record}
             replayed["data"] = [record if i == row else old for i, old in enumerate(replayed["data"])]
         replayed = _plain(replayed)
-        answer = histories.with_published(identifier, transcripts.answer(implementation.mechanism, replayed), replayed, setting)
+        answer = histories.with_published(
+            identifier, transcripts.answer(implementation.mechanism, replayed), replayed, setting
+        )
         for part in history.parts:
             flags = sorted(histories.flags(part, answer))
             if not flags:
