@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from tailproof.refimpl.catalogue import Setting
 from tailproof.refimpl.channel import Bound, Release, ReplayDiverged, Smooth, Transcript
 from tailproof.refimpl.laws import LLN, Gaussian, L2Laplace, Laplace
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import plain
 from tailproof.verification.pair_checks import Measurement, released_query
 from tailproof.verification.plain import Expected, Hidden, PlainAlgorithm
-from tailproof.verification.subject import Subject
+from tailproof.verification.subject import Subject, worst_pairs
 
 RELATIVE = 1e-9  # of the query's size, or of its sensitivity where that is more: two orders of summation differ by far less
 FORCED = 2  # transcripts with chosen values, besides the drawn one
@@ -46,27 +45,20 @@ def check_queries(subject: Subject, data: FloatArray, seed: int, *, forced: int 
 
     A row without a plain algorithm raises KeyError.
     """
-    algorithm = plain_algorithms()[subject.algorithm]
+    algorithm, parameters = plain_algorithms()[subject.algorithm], subject.setting.parameters
     rows = subject.setting.admissible(data)
     try:
-        output, drawn = subject.run(data, seed)
-        worst = _along(algorithm(rows, subject.setting.parameters), drawn, output)
-        for which in range(forced if _can_be_forced(drawn) else 0):
-            again, chosen = subject.replay(data, forced_transcript(drawn, np.random.default_rng([seed, which])))
-            found = _along(algorithm(rows, subject.setting.parameters), chosen, again)
-            worst = max(worst, replace(found, detail=f"{found.detail}, after chosen values"), key=lambda m: m.measured)
-    except ReplayDiverged as error:
-        return Measurement(math.inf, 1.0, f"chosen values cannot be replayed on the same data: {error}")
+        runs = list(_runs(subject, data, seed, forced))
     except (ArithmeticError, ValueError, IndexError) as error:
         return Measurement(math.inf, 1.0, f"raises on legal data: {type(error).__name__}: {error}")
-    return worst
+    return _worst([_along(algorithm(rows, parameters), transcript, output) for output, transcript in runs])
 
 
 def worst_query(subject: Subject, seed: int) -> tuple[Measurement, FloatArray]:
     """The worst of `check_queries` over the data sets of the setting, and the data set."""
     found = [
         (check_queries(subject, data, seed + at, forced=forced), data)
-        for at, (data, forced) in enumerate(query_data(subject.setting, seed))
+        for at, (data, forced) in enumerate(query_data(subject, seed))
     ]
     return max(found, key=lambda pair: pair[0].measured)
 
@@ -74,12 +66,13 @@ def worst_query(subject: Subject, seed: int) -> tuple[Measurement, FloatArray]:
 # --- data and chosen values -------------------------------------------------------------------------------------------------------
 
 
-def query_data(setting: Setting, seed: int) -> Iterator[tuple[FloatArray, int]]:
+def query_data(subject: Subject, seed: int) -> Iterator[tuple[FloatArray, int]]:
     """Data sets, and with how many transcripts of chosen values each: heavy tails; of small and of large scale; far targets with
     small features, which are clipped but not dropped for their roughness; tied records; enormous and empty ones among others.
 
-    Where a claim is refuted the setting is one of thousands of steps: there heavy tails alone.
+    Where a claim is refuted the setting is one of thousands of steps: there heavy tails, and the records that refute it.
     """
+    setting = subject.setting
     rng = np.random.default_rng(seed)
     n, d = setting.n, setting.d
 
@@ -88,12 +81,30 @@ def query_data(setting: Setting, seed: int) -> Iterator[tuple[FloatArray, int]]:
 
     yield heavy(), FORCED
     if setting.refuted is not None:
+        yield from ((data, 1) for data, _ in worst_pairs(subject.algorithm, setting)[:1])
         return
     yield 1e-3 * heavy(), 1
     yield 1e3 * heavy(), 1
     yield heavy() * np.append(np.full(d - 1, 0.3), 30.0), 1
     yield heavy()[rng.integers(0, max(1, n // 3), size=n)], 1
     yield heavy() * rng.choice([0.0, 0.1, 1.0, 1e5], p=[0.2, 0.3, 0.3, 0.2], size=(n, 1)), 1
+
+
+def _runs(subject: Subject, data: FloatArray, seed: int, forced: int) -> Iterator[tuple[Any, Transcript]]:
+    """(output, transcript): drawn, and then with chosen values.
+
+    What is declared may depend on values that were released before, and then other values cannot be replayed: a second draw
+    stands in for them.
+    """
+    output, drawn = subject.run(data, seed)
+    yield output, drawn
+    if not any(_is_additive(release) for release in drawn):
+        return
+    for which in range(forced):
+        try:
+            yield subject.replay(data, forced_transcript(drawn, np.random.default_rng([seed, which])))
+        except ReplayDiverged:
+            yield subject.run(data, seed + 1 + which)
 
 
 def forced_transcript(drawn: Transcript, rng: np.random.Generator) -> Transcript:
@@ -103,6 +114,7 @@ def forced_transcript(drawn: Transcript, rng: np.random.Generator) -> Transcript
         if not _is_additive(release):
             return release
         value = rng.standard_normal(np.shape(release.output)) * 10 ** rng.uniform(-1, 4)
+        value.setflags(write=False)
         return replace(release, output=value)
 
     return Transcript(tuple(chosen(release) for release in drawn))
@@ -112,16 +124,12 @@ def _is_additive(release: Release) -> bool:
     return not release.hidden and isinstance(release.law, ADDITIVE)
 
 
-def _can_be_forced(drawn: Transcript) -> bool:
-    return any(_is_additive(release) for release in drawn)
-
-
 # --- a transcript against a plain run ---------------------------------------------------------------------------------------------
 
 
 def _along(run: plain.Plain, transcript: Transcript, output: Any) -> Measurement:
     """Drive the plain algorithm along the transcript; the worst difference over what is allowed."""
-    worst = Measurement(0.0, 1.0, "nothing was released")
+    found = []
     received: Any = None
     for release in transcript:
         try:
@@ -133,13 +141,17 @@ def _along(run: plain.Plain, transcript: Transcript, output: Any) -> Measurement
         if isinstance(expected, Hidden) != release.hidden:
             return _wrong(f"{release.name}: is {'' if release.hidden else 'not '}hidden, unlike in the published algorithm")
         if isinstance(expected, Expected):
-            worst = max(worst, _difference(release, expected), key=lambda m: m.measured)
+            found.append(_difference(release, expected))
         received = release.output
     try:
         missing = run.send(received)
     except StopIteration as end:
-        return max(worst, _output_difference(output, end.value), key=lambda m: m.measured)
+        return _worst([*found, _output_difference(output, end.value)])
     return _wrong(f"{missing.name}: the published algorithm releases it, the run had ended")
+
+
+def _worst(found: list[Measurement]) -> Measurement:
+    return max(found, key=lambda measurement: measurement.measured)
 
 
 def _wrong(detail: str) -> Measurement:

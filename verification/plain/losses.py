@@ -217,17 +217,20 @@ def _project_on_cross(point: FloatArray, centre: FloatArray, radius: float) -> F
 
 
 def cvxpy_value(loss: Any, variable: Any, record: FloatArray) -> Any:
-    """f(variable, record) as a convex expression."""
+    """f(variable, record) as a convex expression, of quadratics up to a constant."""
     import cvxpy
 
     name, weight, power, matrix = read(loss)
     penalty = weight / power * cvxpy.norm(variable) ** power if weight else 0.0
     if name == "quadratic":
         values, vectors = np.linalg.eigh(matrix)
-        return cvxpy.sum_squares((np.sqrt(np.maximum(values, 0.0)) * vectors).T @ (variable - record)) / 2 + penalty
+        root = (np.sqrt(np.maximum(values, 0.0)) * vectors).T
+        return cvxpy.sum_squares(root @ variable) / 2 - (matrix @ record) @ variable + penalty
     if name == "record-quadratic":
         half = len(record) // 2
-        return cvxpy.sum_squares(cvxpy.multiply(np.sqrt(record[:half]), variable - record[half:])) / 2 + penalty
+        curvatures, centres = record[:half], record[half:]
+        bend = cvxpy.sum_squares(cvxpy.multiply(np.sqrt(curvatures), variable)) / 2
+        return bend - (curvatures * centres) @ variable + penalty
     x, t = (record, 0.0) if name == "affine" else (record[:-1], record[-1])
     m = x @ variable
     return penalty + {

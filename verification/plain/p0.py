@@ -7,6 +7,9 @@ T − 1; records rougher than the public smoothness count as gradient 0; a penal
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -180,12 +183,19 @@ def extension_minimiser(
     n, d = len(rows), len(centre)
     w, y = cvxpy.Variable(d), cvxpy.Variable((n, d))
     value = sum(losses.cvxpy_value(loss, y[i], rows[i]) + clip * cvxpy.norm(w - y[i]) for i in range(n)) / n
-    problem = cvxpy.Problem(
-        cvxpy.Minimize(value + weight / 2 * cvxpy.sum_squares(w - centre)),
-        [condition for point in (w, *(y[i] for i in range(n))) for condition in losses.cvxpy_conditions(domain, point)],
-    )
-    problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
-    return np.asarray(w.value)
+    total = value + weight / 2 * cvxpy.sum_squares(w - centre)
+    places = [w, *(y[i] for i in range(n))]
+    within = [condition for point in places for condition in losses.cvxpy_conditions(domain, point)]
+    steepest = float(np.abs(losses.gradients(loss, centre, rows)).max())
+    # as near as floats let it come; far records are helped by another unit
+    for tolerance, unit in itertools.product((1e-13, 1e-11, 1e-9, 1e-7), (1.0, clip + steepest)):
+        problem = cvxpy.Problem(cvxpy.Minimize(total / unit), within)
+        with warnings.catch_warnings(), contextlib.suppress(cvxpy.SolverError):
+            warnings.simplefilter("ignore", UserWarning)
+            problem.solve(solver=cvxpy.CLARABEL, tol_gap_abs=tolerance, tol_gap_rel=tolerance, tol_feas=tolerance)
+        if w.value is not None:
+            return np.asarray(w.value)
+    raise RuntimeError("the solver found no minimiser")
 
 
 ALGORITHMS: dict[str, PlainAlgorithm] = {
