@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from tailproof.refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
 from tailproof.refimpl.claims import ApproxDP
+from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import amplification, marginal, mutants, neighbours, privacy_loss, utility
 from tailproof.verification.calibration import PUBLISHED, check_calibration
 from tailproof.verification.composition import FALSE_ALARM, check_composition
@@ -23,6 +23,7 @@ from tailproof.verification.pair_checks import (
     compare_or_say_why_not,
     worse,
 )
+from tailproof.verification.query_check import check_queries, plain_algorithms, query_data
 from tailproof.verification.report import Finding, Status
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.sensitivity import search_sensitivity
@@ -348,10 +349,37 @@ def _setting_findings(entry: Algorithm, index: int, seed: int, effort: Effort) -
 
 def subject_findings(subject: Subject, seed: int, effort: Effort, calibration_seed: int = 0) -> Iterator[Finding]:
     """Everything about one subject at its setting, each finding against what is expected there."""
-    found = privacy_findings(subject, seed, effort)
+    found = list(privacy_findings(subject, seed, effort))
+    if subject.algorithm in plain_algorithms():
+        found.append(query_finding(subject, task_seed(seed, "query")))
     if subject.algorithm in PUBLISHED:
-        found = chain(found, [calibration_finding(subject, calibration_seed)])
+        found.append(calibration_finding(subject, calibration_seed))
+    missing = required_checks(subject) - {finding.check for finding in found}
+    found += [_missing(subject, name) for name in sorted(missing)]
     yield from pinned(subject, found)
+
+
+def required_checks(subject: Subject) -> set[str]:
+    """Those that must say something at every setting.  One that says nothing is not one that passes."""
+    always = {*PAIR_CHECKS, "forced replay", "every row", "state", "sensitivity search", "published query"}
+    noisy = subject.claim is not None or subject.algorithm in PUBLISHED
+    return always | ({"calibration"} if noisy else set())
+
+
+def _missing(subject: Subject, name: str) -> Finding:
+    return Finding(subject.algorithm, name, "skipped", detail=f"{name}: nothing was checked", setting=str(subject.setting))
+
+
+def query_finding(subject: Subject, seed: int) -> Finding:
+    """What is released, against the plain algorithm written from the paper; the worst of several data sets."""
+    worst: tuple[Measurement, FloatArray, int, int] | None = None
+    for at, (data, forced) in enumerate(query_data(subject, seed)):
+        found = check_queries(subject, data, seed + at, forced=forced)
+        if worst is None or worse(worst[0], found) is found:
+            worst = (found, data, seed + at, forced)
+    assert worst is not None
+    measurement, data, own, forced = worst
+    return _finding(subject, "published query", measurement, own, pair=(data, data), runs=forced)
 
 
 def honest_findings(entry: Algorithm, seed: int, effort: Effort) -> Iterator[Finding]:

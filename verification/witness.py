@@ -12,6 +12,7 @@ from tailproof.verification.amplification import check_amplified, trial_subjects
 from tailproof.verification.calibration import check_calibration
 from tailproof.verification.composition import check_composition
 from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement, run_pair_check
+from tailproof.verification.query_check import check_queries
 from tailproof.verification.subject import Pair, Subject, subject_of
 from tailproof.verification.transcripts.forcing import Path, check_along
 from tailproof.verification.transcripts.state import check_state
@@ -50,6 +51,8 @@ def replay_witness(witness: dict[str, Any]) -> Measurement:
     if check == "amplified claim":
         return check_amplified(subject, seed)
     pair = (np.array(witness["data"], dtype=np.float64), np.array(witness["neighbour"], dtype=np.float64))
+    if check == "published query":
+        return check_queries(subject, pair[0], seed, forced=witness["runs"])
     if check == "final iterate":
         audited, _ = marginal.audited(subject.algorithm, mechanism=subject.mechanism, mutant=subject.mutant)
         return marginal.check_output(audited, pair, seed, runs=witness["runs"])
