@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import tempfile
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
@@ -36,9 +35,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_modules() -> Generator[None]:
+def _own_modules(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
     """What a test imports from a temporary folder goes with it: another test may have another module of that name."""
-    path, temporary = list(sys.path), tempfile.gettempdir()
+    path, temporary = list(sys.path), str(tmp_path_factory.getbasetemp())
     yield
     sys.path[:] = path
     for name, module in list(sys.modules.items()):

@@ -9,10 +9,14 @@ proof of a leak; nothing is certified about such a mechanism.
 from __future__ import annotations
 
 import builtins
-from types import FunctionType, ModuleType
+import dis
+from itertools import pairwise
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from tailproof.verification.transcripts.own_code import attributes_in, functions_of, imports_in, names_in, place_of
+import numpy as np
+
+from tailproof.verification.transcripts.own_code import attributes_in, codes_in, functions_of, imports_in, names_in, place_of
 
 # fmt: off
 MODULES = frozenset((
@@ -35,7 +39,6 @@ ATTRIBUTES = frozenset((
     "loadtxt", "fromfile", "genfromtxt", "environ", "getenv", "urandom",
 ))
 # fmt: on
-RANDOM = frozenset(("random",))  # numpy's: noise leaves through the channel alone
 
 
 def reaches(mechanism: Any) -> list[str]:
@@ -67,9 +70,18 @@ def _of(function: FunctionType) -> list[str]:
             said.append(f"{value.__module__}.{name}")
     said += [f"the module {name}" for name in sorted(imports_in(function.__code__)) if name.split(".")[0] in MODULES]
     said += [f"the attribute {name}" for name in sorted(attributes & ATTRIBUTES)]
-    if attributes & RANDOM:
+    if any(_draws_from_numpy(code, function) for code in codes_in(function.__code__)):
         said.append("random numbers that are not the channel's")
     return said
+
+
+def _draws_from_numpy(code: CodeType, function: FunctionType) -> bool:
+    """numpy.random itself, not the generator that a law's sampler is given."""
+    for before, after in pairwise(dis.get_instructions(code)):
+        held = function.__globals__.get(before.argval) if isinstance(before.argval, str) else None
+        if held is np and after.argval == "random":
+            return True
+    return any(function.__globals__.get(name) is np.random for name in code.co_names)
 
 
 def _from_a_source(value: Any) -> bool:

@@ -1,0 +1,46 @@
+"""No attack passes, and no honest twin is flagged or skipped.  Exact checks alone, but for how a function must behave on data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tailproof.verification import check_mechanism
+from tests.verification.attacks import Attack, Honest, declared, honest, rare
+
+ATTACKS = (*declared.ATTACKS, *rare.ATTACKS)
+STRUCTURAL = ("accepts data", "output finite")
+
+
+def checks_of(subject: Attack | Honest) -> dict[str, Callable[[], None]]:
+    found = check_mechanism(
+        subject.mechanism, subject.claim, records=subject.records, columns=subject.columns, bounds=subject.bounds
+    )
+    return dict(found)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=[f"{k}-{attack.name}" for k, attack in enumerate(ATTACKS)])
+def test_an_attack_is_caught_by_a_check_that_it_names(attack: Attack) -> None:
+    checks = checks_of(attack)
+    said = {}
+    for name in attack.caught_by:
+        try:
+            checks[name]()
+        except AssertionError as error:
+            said[name] = str(error)
+            break
+    assert said, f"{attack.name} passes {', '.join(attack.caught_by)}, and is not private: {attack.why}"
+
+
+@pytest.mark.parametrize("twin", honest.TWINS, ids=[f"{k}-{twin.name}" for k, twin in enumerate(honest.TWINS)])
+def test_an_honest_twin_passes_every_exact_check(twin: Honest) -> None:
+    for name, check in checks_of(twin).items():
+        if name.startswith("exact: "):
+            check()  # a failure or a skip ends the test
+
+
+def test_there_are_enough_of_both() -> None:
+    assert len({attack.name for attack in ATTACKS}) >= 60
+    assert len({twin.name for twin in honest.TWINS}) >= 20
+    assert all(attack.why for attack in ATTACKS)
