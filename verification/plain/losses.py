@@ -233,15 +233,18 @@ def cvxpy_value(loss: Any, variable: Any, record: FloatArray) -> Any:
         return bend - (curvatures * centres) @ variable + penalty
     x, t = (record, 0.0) if name == "affine" else (record[:-1], record[-1])
     m = x @ variable
-    return penalty + {
-        "affine": lambda: m,
-        "squared": lambda: cvxpy.square(m - t) / 2,
-        "absolute": lambda: cvxpy.abs(m - t),
-        "hinge": lambda: cvxpy.pos(1 - t * m),
-        "relu": lambda: cvxpy.pos(m - t),
-        "logistic": lambda: cvxpy.logistic(-t * m),
-        "l4": lambda: cvxpy.power(m - t, 4),
-    }[name]()
+    return (
+        penalty
+        + {
+            "affine": lambda: m,
+            "squared": lambda: cvxpy.square(m - t) / 2,
+            "absolute": lambda: cvxpy.abs(m - t),
+            "hinge": lambda: cvxpy.pos(1 - t * m),
+            "relu": lambda: cvxpy.pos(m - t),
+            "logistic": lambda: cvxpy.logistic(-t * m),
+            "l4": lambda: cvxpy.power(m - t, 4),
+        }[name]()
+    )
 
 
 def cvxpy_conditions(domain: Any, variable: Any) -> list[Any]:
