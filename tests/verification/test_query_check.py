@@ -197,7 +197,7 @@ def test_a_toy_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _checked(monkeypatch, _toy, _plain_toy).measured < 1e-3
 
 
-def _one_part_in_a_million(data: Any, parameters: dict[str, Any]) -> Plain:
+def _one_part_in_a_million(data: Any, _: dict[str, Any]) -> Plain:
     order = yield Hidden("order")
     first = yield Expected("first", data[order[0]] * (1 + 1e-6))
     return 2 * (yield Expected("second", first + data[order[1]]))

@@ -1,11 +1,11 @@
 """Every published algorithm a second time, as plainly as its paper states it, with holes where the noise goes.
 
-A plain algorithm is a generator.  It yields an `Expected` where the paper adds noise and receives the value that was released there;
-it yields a `Hidden` where the paper flips a coin that does not depend on data, and receives the coin.  What it returns is the output.
-Driven along a recorded transcript it says, release by release, what the query should have been.
+A plain algorithm is a generator.  It yields an `Expected` where the paper adds noise and receives the value that was released
+there; it yields a `Hidden` where the paper flips a coin that does not depend on data, and receives the coin.  What it returns is
+the output.  Driven along a recorded transcript it says, release by release, what the query should have been.
 
-Nothing here is taken from `refimpl`: formulas are written again from the papers, with numpy and scipy alone.  Parameters arrive as they
-stand in the setting (numbers, text such as "ball:1", plans).
+Nothing here is taken from `refimpl`: formulas are written again from the papers, with numpy and scipy alone.  Parameters arrive as
+they stand in the setting (numbers, text such as "ball:1", plans).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from tailproof.refimpl.validation import FloatArray
 class Expected:
     """The query of the release `name`: what its noise is added to, or the scores it chooses by.
 
-    `within` is how far, in the ℓ₂ norm, the recorded query may be from it: 0 leaves a relative 1e-9 for rounding.  A query that is only
-    known up to a certified accuracy says that accuracy.  `up_to_constant` is for scores, where a constant added to all means nothing.
+    `within` is how far, in the ℓ₂ norm, the recorded query may be from it: 0 leaves a relative 1e-9 for rounding.  A query that is
+    only known up to a certified accuracy says that accuracy.  `up_to_constant` is for scores, where a constant added to all means
+    nothing.
     """
 
     name: str

@@ -36,8 +36,8 @@ _SLOPES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "affine": lambda m, t: np.ones_like(m),  # noqa: ARG005
     "squared": lambda m, t: m - t,
     "absolute": lambda m, t: np.sign(m - t),
-    "hinge": lambda m, t: -t * (t * m < 1),
-    "relu": lambda m, t: 1.0 * (m > t),
+    "hinge": lambda m, t: np.where(t * m < 1, -t, 0.0),
+    "relu": lambda m, t: np.where(m > t, 1.0, 0.0),
     "logistic": lambda m, t: -t * expit(-t * m),
     "l4": lambda m, t: 4 * (m - t) ** 3,
 }
@@ -213,7 +213,7 @@ def _project_on_cross(point: FloatArray, centre: FloatArray, radius: float) -> F
     return np.asarray(centre + np.sign(away) * np.maximum(size - theta, 0.0))
 
 
-# --- the same as convex expressions, for a conic solver ----------------------------------------------------------------------------
+# --- the same as convex expressions, for a conic solver ------------------------------------------------------------
 
 
 def cvxpy_value(loss: Any, variable: Any, record: FloatArray) -> Any:

@@ -153,7 +153,7 @@ def iterated_accelerated(data: FloatArray, p: dict[str, Any]) -> Plain:
 
 
 def baseline(data: FloatArray, p: dict[str, Any]) -> Plain:
-    """§7, after Abadi et al. (2016): w ← Π_W(w − η·(the noisy mean of a random batch's clipped gradients)); the last, or the mean."""
+    """§7, after Abadi et al. (2016): w ← Π_W(w − η·(noisy mean of a random batch's clipped gradients)); the last, or the mean."""
     w, points = _start(data, p), []
     for t in range(1, p["steps"] + 1):
         members = yield Hidden(f"batch{t}")

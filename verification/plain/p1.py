@@ -73,7 +73,7 @@ def _majority(points: FloatArray) -> int:
 def _middle_points(points: FloatArray) -> FloatArray:
     """The points whose t0-th nearest (itself the first) is nearest: the first, and all that rounding cannot tell from it."""
     radii = np.array([sorted(float(np.linalg.norm(a - b)) for b in points)[_majority(points) - 1] for a in points])
-    return points[radii <= radii.min() * (1 + 1e-9)]
+    return np.asarray(points[radii <= radii.min() * (1 + 1e-9)])
 
 
 def _middles_of_intervals(points: FloatArray) -> FloatArray:
@@ -96,7 +96,7 @@ def _trimmed(rows: FloatArray, p: dict[str, Any]) -> FloatArray:
     if p.get("clamp", "output") == "data":
         rows = np.clip(rows, a, b)
     kept = np.sort(rows, axis=0)[m : len(rows) - m]
-    return np.clip(kept.mean(axis=0), a, b)
+    return np.asarray(np.clip(kept.mean(axis=0), a, b))
 
 
 def _softly_truncated(rows: FloatArray, p: dict[str, Any]) -> FloatArray:
