@@ -36,8 +36,8 @@ _SLOPES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "affine": lambda m, t: np.ones_like(m),  # noqa: ARG005
     "squared": lambda m, t: m - t,
     "absolute": lambda m, t: np.sign(m - t),
-    "hinge": lambda m, t: -t * (t * m < 1),
-    "relu": lambda m, t: 1.0 * (m > t),
+    "hinge": lambda m, t: np.where(t * m < 1, -t, 0.0),
+    "relu": lambda m, t: np.where(m > t, 1.0, 0.0),
     "logistic": lambda m, t: -t * expit(-t * m),
     "l4": lambda m, t: 4 * (m - t) ** 3,
 }
@@ -213,7 +213,7 @@ def _project_on_cross(point: FloatArray, centre: FloatArray, radius: float) -> F
     return np.asarray(centre + np.sign(away) * np.maximum(size - theta, 0.0))
 
 
-# --- the same as convex expressions, for a conic solver ----------------------------------------------------------------------------
+# --- the same as convex expressions, for a conic solver ------------------------------------------------------------
 
 
 def cvxpy_value(loss: Any, variable: Any, record: FloatArray) -> Any:
@@ -233,15 +233,18 @@ def cvxpy_value(loss: Any, variable: Any, record: FloatArray) -> Any:
         return bend - (curvatures * centres) @ variable + penalty
     x, t = (record, 0.0) if name == "affine" else (record[:-1], record[-1])
     m = x @ variable
-    return penalty + {
-        "affine": lambda: m,
-        "squared": lambda: cvxpy.square(m - t) / 2,
-        "absolute": lambda: cvxpy.abs(m - t),
-        "hinge": lambda: cvxpy.pos(1 - t * m),
-        "relu": lambda: cvxpy.pos(m - t),
-        "logistic": lambda: cvxpy.logistic(-t * m),
-        "l4": lambda: cvxpy.power(m - t, 4),
-    }[name]()
+    return (
+        penalty
+        + {
+            "affine": lambda: m,
+            "squared": lambda: cvxpy.square(m - t) / 2,
+            "absolute": lambda: cvxpy.abs(m - t),
+            "hinge": lambda: cvxpy.pos(1 - t * m),
+            "relu": lambda: cvxpy.pos(m - t),
+            "logistic": lambda: cvxpy.logistic(-t * m),
+            "l4": lambda: cvxpy.power(m - t, 4),
+        }[name]()
+    )
 
 
 def cvxpy_conditions(domain: Any, variable: Any) -> list[Any]:

@@ -24,8 +24,8 @@ def sample_and_aggregate(data: FloatArray, p: dict[str, Any]) -> Plain:
     steps = p.get("most_steps", 600)
     blocks = [data[i * size : (i + 1) * size] for i in range(p["blocks"])]
     points = np.array([block_minimiser(p["loss"], p["domain"], block, start, steps) for block in blocks])
-    centre = _middle_of_interval(points) if p.get("centres", "data") == "any" else _middle_point(points)
-    noisy = yield Expected("centre", centre)
+    centres = _middles_of_intervals(points) if p.get("centres", "data") == "any" else _middle_points(points)
+    noisy = yield Expected("centre", centres[0], within=max(float(np.linalg.norm(c - centres[0])) for c in centres))
     return losses.project(p["domain"], noisy)
 
 
@@ -70,18 +70,18 @@ def _majority(points: FloatArray) -> int:
     return (len(points) + 1) // 2 + 1
 
 
-def _middle_point(points: FloatArray) -> FloatArray:
-    """The point whose t0-th nearest (itself the first) is nearest; the first of several."""
-    radii = [sorted(float(np.linalg.norm(one - other)) for other in points)[_majority(points) - 1] for one in points]
-    return np.asarray(points[int(np.argmin(radii))])
+def _middle_points(points: FloatArray) -> FloatArray:
+    """The points whose t0-th nearest (itself the first) is nearest: the first, and all that rounding cannot tell from it."""
+    radii = np.array([sorted(float(np.linalg.norm(a - b)) for b in points)[_majority(points) - 1] for a in points])
+    return np.asarray(points[radii <= radii.min() * (1 + 1e-9)])
 
 
-def _middle_of_interval(points: FloatArray) -> FloatArray:
-    """The middle of the shortest interval that holds t0 of the points; the first of several."""
+def _middles_of_intervals(points: FloatArray) -> FloatArray:
+    """The middles of the shortest intervals that hold t0 of the points: the first, and all that rounding cannot tell from it."""
     line, t = np.sort(points[:, 0]), _majority(points)
-    intervals = [(line[i], line[i + t - 1]) for i in range(len(line) - t + 1)]
-    low, high = min(intervals, key=lambda ends: float(ends[1] - ends[0]))
-    return np.array([(low + high) / 2])
+    low, high = line[: len(line) - t + 1], line[t - 1 :]
+    shortest = high - low <= (high - low).min() * (1 + 1e-9)
+    return np.asarray((low + high)[shortest, None] / 2)
 
 
 # --- the means of Algorithms 3 and 4 ----------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def _trimmed(rows: FloatArray, p: dict[str, Any]) -> FloatArray:
     if p.get("clamp", "output") == "data":
         rows = np.clip(rows, a, b)
     kept = np.sort(rows, axis=0)[m : len(rows) - m]
-    return np.clip(kept.mean(axis=0), a, b)
+    return np.asarray(np.clip(kept.mean(axis=0), a, b))
 
 
 def _softly_truncated(rows: FloatArray, p: dict[str, Any]) -> FloatArray:
