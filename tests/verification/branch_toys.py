@@ -240,6 +240,4 @@ def bounded(x, c, low=0.0, high=1.0):  # type: ignore[no-untyped-def]
     return out(c, np.clip(x, low, high).mean())
 
 
-HONEST: dict[str, Callable[..., Any]] = {
-    one.__name__: one for one in (clipped_mean, iterated, median_of_blocks)
-}
+HONEST: dict[str, Callable[..., Any]] = {one.__name__: one for one in (clipped_mean, iterated, median_of_blocks)}

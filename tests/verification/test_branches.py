@@ -44,7 +44,9 @@ def test_steering_reaches_what_is_hidden(name: str) -> None:
     assert not found.blocking, [str(branch) for branch in found.blocking]
 
 
-@pytest.mark.parametrize("name", ["median", "entry", "distinct", "all_above", "where", "nested", "object", "partial", "asserted"])
+@pytest.mark.parametrize(
+    "name", ["median", "entry", "distinct", "all_above", "where", "nested", "object", "partial", "asserted"]
+)
 def test_a_pair_straddles_the_choice(name: str) -> None:
     """The law differs between its two sides as it does between the choice's."""
     mechanism = toys.HIDDEN[name]

@@ -89,9 +89,10 @@ class Watch:
         gap = np.abs(a - b)
         miss = np.where(np.isfinite(gap) & (gap > 0), gap, 1.0)
         if how in ("==", "!="):
-            equal = held if how == "==" else ~held
-            true, false = np.where(held, 0.0, miss if how == "==" else 1.0), np.where(~held, 0.0, 1.0 if how == "==" else miss)
-            del equal
+            true, false = (
+                np.where(held, 0.0, miss if how == "==" else 1.0),
+                np.where(~held, 0.0, 1.0 if how == "==" else miss),
+            )
         else:
             true, false = np.where(held, 0.0, miss), np.where(held, miss, 0.0)
         for goal, away, whole in (("true", true, False), ("false", false, False), ("all true", true, True), ("all false", false, True)):  # fmt: skip
@@ -187,7 +188,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def _hook(self, node: ast.AST, make: Callable[[Site], Any]) -> ast.Constant:
         span = span_of(node)
-        site = Site(self.found.file, ".".join(self.names) or "<module>", span, quoted(self.found, span), id(node) in self.tests)
+        site = Site(
+            self.found.file, ".".join(self.names) or "<module>", span, quoted(self.found, span), id(node) in self.tests
+        )
         key = f"{MARK}{len(self.hooks)}"
         self.hooks[key] = make(site)
         return ast.copy_location(ast.Constant(key), node)
@@ -211,7 +214,15 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         hook = self._hook(node, lambda site: _call(self.watch, site))
-        plain = isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "vars", "dir", "eval", "exec", "globals")
+        plain = isinstance(node.func, ast.Name) and node.func.id in (
+            "super",
+            "locals",
+            "vars",
+            "dir",
+            "eval",
+            "exec",
+            "globals",
+        )
         self.generic_visit(node)
         if not plain and isinstance(node.func, ast.Name | ast.Attribute):
             node.func = ast.copy_location(ast.Call(hook, [node.func], []), node.func)
@@ -219,7 +230,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
         constants = [
-            one.value.value for one in ast.walk(node) if isinstance(one, ast.MatchValue) and isinstance(one.value, ast.Constant)
+            one.value.value
+            for one in ast.walk(node)
+            if isinstance(one, ast.MatchValue) and isinstance(one.value, ast.Constant)
         ]
         hook = self._hook(node.subject, lambda site: _matched(self.watch, site, constants))
         self.generic_visit(node)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tailproof.refimpl.validation import FloatArray
-from tailproof.verification.branches.comparisons import Site, Watch, watching
+from tailproof.verification.branches.comparisons import Site, watching
 from tailproof.verification.branches.jumps import Branch, described, executed, jumps
-from tailproof.verification.branches.own_code import OwnCode, own_code
+from tailproof.verification.branches.own_code import own_code
 from tailproof.verification.branches.public import public_spans
 from tailproof.verification.branches.recorded import Recorder, Way
 from tailproof.verification.branches.source import Span
@@ -51,7 +51,7 @@ def explore(
     bases = [side for pair in pairs for side in pair] + [rng.standard_normal(shape)]
     explorer = Explorer(run, own, admissible, budget + len(bases))
     rare = steer(explorer, bases, rng)
-    made = _pairs(explorer, rare[len(rare) > PAIRED and -PAIRED or 0 :], rng)
+    made = _pairs(explorer, rare[-PAIRED:], admissible(bases[-1]), rng)
     recorder = Recorder(own)
     sides = {id(side): side for pair in [*pairs, *made] for side in pair}
     for data in [*sides.values(), *rare]:
@@ -91,18 +91,7 @@ def _untaken_ways(recorder: Recorder, public: frozenset[tuple[str, Span]]) -> li
                 for jumped, word in ((True, jump.jumps), (False, jump.falls)):
                     if word not in ways:
                         found.setdefault(described(code, jump, jumped, public))
-    entered = set(recorder.entered)
-    for function in recorder.own.functions:
-        if function.__code__ not in entered and _named_where_it_ran(recorder, function.__name__):
-            line = function.__code__.co_firstlineno
-            found.setdefault(Branch(function.__qualname__, line, "the function", "was never called"))
     return list(found)
-
-
-def _named_where_it_ran(recorder: Recorder, name: str) -> bool:
-    """Whether code that ran looks like holding this function as a value, rather than calling it."""
-    del recorder, name
-    return False
 
 
 def _untaken_sites(explorer: Explorer, public: frozenset[tuple[str, Span]]) -> list[Branch]:
@@ -132,10 +121,12 @@ def _excluded(explorer: Explorer, site: Site, goal: str) -> bool:
 # --- pairs ------------------------------------------------------------------------------------------------------------------
 
 
-def _pairs(explorer: Explorer, rare: list[FloatArray], rng: np.random.Generator) -> list[Pair]:
+def _pairs(explorer: Explorer, rare: list[FloatArray], base: FloatArray, rng: np.random.Generator) -> list[Pair]:
     """For each data set one neighbour on the other side of a choice, if one is found, and two that stay on its side."""
     made: list[Pair] = []
-    firsts = {id(data): {goal for goal, (away, where, _) in explorer.best.items() if away == 0 and where is data} for data in rare}
+    firsts = {
+        id(data): {goal for goal, (away, where, _) in explorer.best.items() if away == 0 and where is data} for data in rare
+    }
     with watching(explorer.own, explorer.watch):
         for data in rare:
             turned: Pair | None = None
@@ -148,14 +139,47 @@ def _pairs(explorer: Explorer, rare: list[FloatArray], rng: np.random.Generator)
                     stay.append((data, other))
                 if turned and len(stay) >= 2:
                     break
+            turned = turned or _crossing(explorer, data, firsts[id(data)], base)
             made += ([turned] if turned else []) + stay[:2]
     return made
 
 
-def _neighbours(data: FloatArray, admissible: Callable[[FloatArray], FloatArray], rng: np.random.Generator) -> list[FloatArray]:
+def _crossing(explorer: Explorer, data: FloatArray, goals: set[Goal], base: FloatArray) -> Pair | None:
+    """On the way from ordinary data to rare ones, record by record, one step turns the choice: bisection finds it."""
+
+    def mixed(count: int) -> FloatArray:
+        return explorer.admissible(np.concatenate([data[:count], base[count:]]))
+
+    def reaches(goal: Goal, count: int) -> bool:
+        noted = explorer.look(mixed(count)).get(goal)
+        return noted is not None and noted.distance == 0
+
+    for goal in sorted(goals, key=str):
+        outside, inside = 0, len(data)
+        if reaches(goal, outside) or not reaches(goal, inside):
+            continue
+        while inside - outside > 1:
+            middle = (outside + inside) // 2
+            outside, inside = (outside, middle) if reaches(goal, middle) else (middle, inside)
+        pair = mixed(outside), mixed(inside)
+        if (pair[0] != pair[1]).any(axis=1).sum() == 1:
+            return pair
+    return None
+
+
+def _neighbours(
+    data: FloatArray, admissible: Callable[[FloatArray], FloatArray], rng: np.random.Generator
+) -> list[FloatArray]:
     n, d = data.shape
     middle = data.mean(axis=0) if np.isfinite(data.mean(axis=0)).all() else np.zeros(d)
-    records = [np.zeros(d), np.full(d, 1e6), np.full(d, -1e6), middle + 1, np.nextafter(data[0], np.inf), np.nextafter(data[0], -np.inf)]
+    records = [
+        np.zeros(d),
+        np.full(d, 1e6),
+        np.full(d, -1e6),
+        middle + 1,
+        np.nextafter(data[0], np.inf),
+        np.nextafter(data[0], -np.inf),
+    ]
     rows = list(dict.fromkeys([0, n - 1, int(np.abs(data).sum(axis=1).argmax()), *map(int, rng.permutation(n)[:8])]))
     found = []
     for record in records:
@@ -166,6 +190,3 @@ def _neighbours(data: FloatArray, admissible: Callable[[FloatArray], FloatArray]
             if not np.array_equal(other, data) and (other != data).any(axis=1).sum() == 1:
                 found.append(other)
     return found[: STRADDLING * 2]
-
-
-__all__ = ["Exploration", "Goal", "OwnCode", "Watch", "explore", "untaken"]

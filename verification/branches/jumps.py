@@ -16,7 +16,15 @@ from tailproof.verification.branches import source
 
 Span = tuple[int, int, int, int]  # line, column, last line, last column
 ENDS = ("RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR", "YIELD_VALUE", "SEND")
-STOPS = (*ENDS[:2], "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE")
+STOPS = (
+    *ENDS[:2],
+    "RAISE_VARARGS",
+    "RERAISE",
+    "JUMP_FORWARD",
+    "JUMP_BACKWARD",
+    "JUMP_BACKWARD_NO_INTERRUPT",
+    "JUMP_ABSOLUTE",
+)
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,15 @@ import ast
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from tailproof.verification.branches.own_code import OwnCode, within
 from tailproof.verification.branches.source import Source, Span, source_of, span_of
 
 Function = ast.FunctionDef | ast.Lambda
-REFLECTION = frozenset("exec eval globals locals vars setattr __dict__ __setattr__ _getframe sys gc ctypes inspect getattr".split())
+REFLECTION = frozenset(
+    "exec eval globals locals vars setattr __dict__ __setattr__ _getframe sys gc ctypes inspect getattr".split()
+)
 RELEASES = ("release", "hidden", "part")
 SIZES = ("shape", "ndim", "size", "dtype")
 COUNTING = frozenset("unique nonzero flatnonzero argwhere compress extract setdiff1d intersect1d union1d delete trim_zeros arange zeros ones full linspace empty eye identity tile repeat range set dict filter iter next bincount histogram split where".split())  # fmt: skip
@@ -31,7 +34,10 @@ def public_spans(own: OwnCode) -> frozenset[tuple[str, Span]]:
         return frozenset()
     if any(REFLECTION & {*inner.co_names} for code in codes for inner in within(code)):
         return frozenset()
-    flow = _Flow()
+    flow = _Flow(
+        scopes={function.__code__.co_filename: function.__globals__ for function in own.functions},
+        known=frozenset(map(id, own.functions)),
+    )
     for code in codes:
         found = sources[code]
         assert found is not None
@@ -72,7 +78,8 @@ class _Flow:
     spans: dict[tuple[str, Span], int] = field(default_factory=dict)
     changed: bool = False
     here: Function | None = None
-    called: set[str] = field(default_factory=set)
+    scopes: dict[str, dict[str, Any]] = field(default_factory=dict)  # the globals of each file
+    known: frozenset[int] = frozenset()  # the author's functions
 
     def solve(self) -> frozenset[tuple[str, Span]]:
         by_name: dict[str, list[Function]] = {}
@@ -99,7 +106,9 @@ class _Flow:
         return (function if function is not None and name in _locals(function) else None, name)  # type: ignore[arg-type]
 
     def raise_name(self, function: object, name: str, level: int) -> None:
-        for key in {self._key(function, name), (None, name)} if self._escapes(function, name) else {self._key(function, name)}:
+        for key in (
+            {self._key(function, name), (None, name)} if self._escapes(function, name) else {self._key(function, name)}
+        ):
             if level > self.names.get(key, 0):
                 self.names[key] = level
                 self.changed = True
@@ -194,7 +203,9 @@ class _Flow:
         self.block(body, inner)
 
     def body_level(self, body: list[ast.stmt]) -> int:
-        return max((_decided(self.of(one)) for part in body for one in ast.walk(part) if isinstance(one, ast.expr)), default=0)
+        return max(
+            (_decided(self.of(one)) for part in body for one in ast.walk(part) if isinstance(one, ast.expr)), default=0
+        )
 
     def store(self, target: ast.expr, level: int) -> None:
         match target:
@@ -282,8 +293,9 @@ class _Flow:
         holder = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else self.of(node.func)
         if method and name in RELEASES and not self.own_doors and holder == 0:
             return 0
-        if name in self.by_name:
-            return self.own_call(node, name, holder)
+        inside = self.own_call(node, name, holder) if name in self.by_name else 0
+        if not method and self.is_own(name):
+            return inside
         for one in node.keywords:
             if one.arg == "out":
                 self.taint(one.value, level)
@@ -291,11 +303,18 @@ class _Flow:
         if method and not module and level and isinstance(node.func, ast.Attribute):
             self.taint(node.func.value, 2)
         if name == "len" and level == 1:
-            return 0
-        level = max(level, holder)
+            return inside
+        level = max(level, holder, inside)
         if level == 1 and not (module or method or name in KEEPING or name[:1].isupper()):
             return 2
         return 2 if level and name in COUNTING else level
+
+    def is_own(self, name: str) -> bool:
+        """Whether a bare name is a function of the author's here: a global that is one, or one defined inside of this one."""
+        if self.here is not None and name in _locals(self.here):
+            return False
+        inner = any(isinstance(one, ast.FunctionDef) and one.name == name for one in ast.walk(self.here or ast.Pass()))
+        return inner or id(self.scopes.get(self.file(), {}).get(name)) in self.known
 
     def own_call(self, node: ast.Call, name: str, holder: int) -> int:
         """Arguments go to every function of this name."""
@@ -346,7 +365,11 @@ def _locals(function: Function) -> frozenset[str]:
 
 def _parameters(function: Function | None) -> frozenset[str]:
     arguments = function.args if function is not None else None
-    return frozenset(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)) if arguments else frozenset()
+    return (
+        frozenset(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+        if arguments
+        else frozenset()
+    )
 
 
 @functools.cache

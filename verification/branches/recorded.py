@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import CodeType, FrameType
 from typing import Any
 
 from tailproof.verification.branches.jumps import jumps
-from tailproof.verification.branches.own_code import OwnCode, within
+from tailproof.verification.branches.own_code import OwnCode
 
 Way = tuple[CodeType, int, bool]  # code, offset of the choice, whether it jumped
 
@@ -54,11 +55,9 @@ class Recorder:
         self.entered.setdefault(code)
         return _Plan.of(code, self.taken)
 
-    @property
+    @cached_property
     def _owned(self) -> frozenset[CodeType]:
-        if not hasattr(self, "_cached"):
-            self._cached = frozenset(self.own.codes)
-        return self._cached
+        return frozenset(self.own.codes)
 
 
 @dataclass(eq=False)
@@ -115,7 +114,3 @@ def record(mechanism_code: OwnCode, run: Callable[[], Any]) -> frozenset[Way]:
     recorder = Recorder(mechanism_code)
     recorder.record(run)
     return frozenset(recorder.taken)
-
-
-def inside(code: CodeType) -> list[CodeType]:
-    return list(within(code))[1:]

@@ -237,10 +237,7 @@ def steer(explorer: Explorer, bases: list[FloatArray], rng: np.random.Generator)
         for data in shapes(base, rng):
             explorer.look(data)
         compared = {
-            value
-            for _, _, noted in explorer.best.values()
-            for value in (noted.right, noted.left)
-            if math.isfinite(value)
+            value for _, _, noted in explorer.best.values() for value in (noted.right, noted.left) if math.isfinite(value)
         }
         numbers = [*named, *sorted(compared, key=abs)]
         values = list(dict.fromkeys(one for number in numbers[:MOST_NUMBERS] for one in around(number)))
