@@ -154,7 +154,7 @@ def closure(limit):  # type: ignore[no-untyped-def]
     return inner
 
 
-class Callable_:
+class Rare:
     def __init__(self, limit: float) -> None:
         self.limit = limit
 
@@ -183,7 +183,7 @@ def close(x, c):  # type: ignore[no-untyped-def]
 
 def without_source() -> Any:
     scope: dict[str, Any] = {"np": np, "out": out}
-    exec("def hidden(x, c):\n    if np.median(x) > 1234.5:\n        return out(c, 1)\n    return out(c, 0)\n", scope)  # noqa: S102
+    exec("def hidden(x, c):\n    if np.median(x) > 1234.5:\n        return out(c, 1)\n    return out(c, 0)\n", scope)
     return scope["hidden"]
 
 
@@ -193,13 +193,39 @@ def hashed(x, c):  # type: ignore[no-untyped-def]
 
 HIDDEN: dict[str, Callable[..., Any]] = {
     one.__name__: one
-    for one in (median, entry, tiny_norm, distinct, all_above, loop, items, comprehension, where, mask, stored, shorted, asserted,
-                caught, looked_up, matched, clipped_far, smaller, signed, by_operator, by_ufunc, nested, by_helper, tied, ordered, close)
-}  # fmt: skip
+    for one in (
+        median,
+        entry,
+        tiny_norm,
+        distinct,
+        all_above,
+        loop,
+        items,
+        comprehension,
+        where,
+        mask,
+        stored,
+        shorted,
+        asserted,
+        caught,
+        looked_up,
+        matched,
+        clipped_far,
+        smaller,
+        signed,
+        by_operator,
+        by_ufunc,
+        nested,
+        by_helper,
+        tied,
+        ordered,
+        close,
+    )
+}
 HIDDEN |= {
     "closure": closure(1e4),
-    "object": Callable_(4e5),
-    "method": Callable_(4e5).__call__,
+    "object": Rare(4e5),
+    "method": Rare(4e5).__call__,
     "partial": functools.partial(with_limit, limit=-64.5),
 }
 

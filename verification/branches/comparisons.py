@@ -22,16 +22,56 @@ from tailproof.verification.branches.own_code import OwnCode
 from tailproof.verification.branches.source import Source, Span, all_within, quoted, source_of, span_of
 
 MARK = "\x00tailproof:"
-OPERATORS: dict[type[ast.cmpop], str] = {ast.Gt: ">", ast.GtE: ">=", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}  # fmt: skip
-RUN: dict[str, Callable[[Any, Any], Any]] = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b}  # fmt: skip
+OPERATORS: dict[type[ast.cmpop], str] = {
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+RUN: dict[str, Callable[[Any, Any], Any]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
 CHOOSERS: dict[Any, tuple[str, bool]] = {  # compared how, continuous there
-    min: ("<", True), max: (">", True), np.minimum: ("<", True), np.maximum: (">", True), np.fmin: ("<", True), np.fmax: (">", True),
-    np.greater: (">", False), np.greater_equal: (">=", False), np.less: ("<", False), np.less_equal: ("<=", False),
-    np.equal: ("==", False), np.not_equal: ("!=", False), np.isclose: ("==", False), np.allclose: ("==", False),
-    np.array_equal: ("==", False), np.heaviside: (">", False), np.sign: (">", False), np.isin: ("==", False),
-    operator.gt: (">", False), operator.ge: (">=", False), operator.lt: ("<", False), operator.le: ("<=", False),
-    operator.eq: ("==", False), operator.ne: ("!=", False),
-}  # fmt: skip
+    min: ("<", True),
+    max: (">", True),
+    np.minimum: ("<", True),
+    np.maximum: (">", True),
+    np.fmin: ("<", True),
+    np.fmax: (">", True),
+    np.greater: (">", False),
+    np.greater_equal: (">=", False),
+    np.less: ("<", False),
+    np.less_equal: ("<=", False),
+    np.equal: ("==", False),
+    np.not_equal: ("!=", False),
+    np.isclose: ("==", False),
+    np.allclose: ("==", False),
+    np.array_equal: ("==", False),
+    np.heaviside: (">", False),
+    np.sign: (">", False),
+    np.isin: ("==", False),
+    operator.gt: (">", False),
+    operator.ge: (">=", False),
+    operator.lt: ("<", False),
+    operator.le: ("<=", False),
+    operator.eq: ("==", False),
+    operator.ne: ("!=", False),
+}
 GOALS = ("true", "false", "all true", "all false")
 
 
@@ -95,7 +135,12 @@ class Watch:
             )
         else:
             true, false = np.where(held, 0.0, miss), np.where(held, miss, 0.0)
-        for goal, away, whole in (("true", true, False), ("false", false, False), ("all true", true, True), ("all false", false, True)):  # fmt: skip
+        for goal, away, whole in (
+            ("true", true, False),
+            ("false", false, False),
+            ("all true", true, True),
+            ("all false", false, True),
+        ):
             at = int(np.argmax(away) if whole else np.argmin(away))
             found = Noted(float(away.mean() if whole else away.flat[at]), float(a.flat[at]), float(b.flat[at]))
             key = (site, goal)
@@ -136,7 +181,13 @@ def _truth(watch: Watch, site: Site) -> Callable[[Any], Any]:
 def _matched(watch: Watch, site: Site, constants: list[Any]) -> Callable[[Any], Any]:
     def match(value: Any) -> Any:
         for constant in constants:
-            watch.note(Site(site.file, site.function, site.span, site.text, True, part=repr(constant)), "==", value, constant, value == constant)  # fmt: skip
+            watch.note(
+                Site(site.file, site.function, site.span, site.text, True, part=repr(constant)),
+                "==",
+                value,
+                constant,
+                value == constant,
+            )
         return value
 
     return match
@@ -148,7 +199,9 @@ def _call(watch: Watch, site: Site) -> Callable[[Any], Any]:
             how = CHOOSERS.get(function)
         except TypeError:
             how = None
-        clips = function is np.clip or (getattr(function, "__name__", "") == "clip" and isinstance(getattr(function, "__self__", None), np.ndarray))  # fmt: skip
+        clips = function is np.clip or (
+            getattr(function, "__name__", "") == "clip" and isinstance(getattr(function, "__self__", None), np.ndarray)
+        )
         return _chooser(watch, site, function, how, clips) if how or clips else function
 
     return called
@@ -165,12 +218,22 @@ def _chooser(watch: Watch, site: Site, function: Any, how: tuple[str, bool] | No
         if clips and len(given) == 3:
             for name, end, low in (("below", given[1], True), ("above", given[2], False)):
                 if end is not None:
-                    watch.note(part(name, True), "<" if low else ">", given[0], end, np.asarray(given[0]) < end if low else np.asarray(given[0]) > end)  # fmt: skip
+                    watch.note(
+                        part(name, True),
+                        "<" if low else ">",
+                        given[0],
+                        end,
+                        np.asarray(given[0]) < end if low else np.asarray(given[0]) > end,
+                    )
         elif how is not None and len(given) == 1 and function is np.sign:
             watch.note(part("> 0", False), ">", given[0], 0.0, np.asarray(given[0]) > 0)
         elif how is not None and len(given) == 2 and not named.get("key"):
             left, right = (0.0, given[0])[::-1] if function is np.heaviside else given
-            held = outcome if outcome is not None and np.asarray(outcome).dtype == bool else RUN[how[0]](np.asarray(left), np.asarray(right))  # fmt: skip
+            held = (
+                outcome
+                if outcome is not None and np.asarray(outcome).dtype == bool
+                else RUN[how[0]](np.asarray(left), np.asarray(right))
+            )
             watch.note(part(f"first {how[0]} second", how[1]), how[0], left, right, held)
         return outcome
 
@@ -201,7 +264,7 @@ class _Rewriter(ast.NodeTransformer):
         self.names.pop()
         return node  # type: ignore[no-any-return]
 
-    visit_FunctionDef = visit_ClassDef = visit_Lambda = _inside
+    visit_FunctionDef = visit_ClassDef = visit_Lambda = _inside  # noqa: N815  (the names that ast calls)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         tested = node
@@ -244,7 +307,7 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return node  # type: ignore[no-any-return]
 
-    visit_If = visit_While = visit_IfExp = visit_Assert = _tested
+    visit_If = visit_While = visit_IfExp = visit_Assert = _tested  # noqa: N815  (the names that ast calls)
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         node.ifs = [self._test(one) for one in node.ifs]

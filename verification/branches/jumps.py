@@ -7,6 +7,7 @@ exceptions.  One condition may be compiled to several jumps: those of one place 
 from __future__ import annotations
 
 import dis
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -146,7 +147,7 @@ def executed(code: CodeType, taken: set[tuple[int, bool]]) -> set[int]:
     """The instructions that ran, given the ways that were taken: (offset, jumped)."""
     listed = list(dis.get_instructions(code))
     order = [one.offset for one in listed]
-    after = dict(zip(order, order[1:], strict=False))
+    after = dict(itertools.pairwise(order))
     ways = {jump.offset: jump for jump in jumps(code) if jump.kind != "handler"}
     by_offset, seen = {one.offset: one for one in listed}, set[int]()
     pending = [order[0], *(jump.target for jump in jumps(code) if jump.kind == "handler" and (jump.offset, True) in taken)]

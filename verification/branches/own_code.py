@@ -18,7 +18,18 @@ INSTALLED = ("site-packages", "dist-packages")
 HOME = "tailproof.refimpl"
 CORE = tuple(f"{HOME}.{name}" for name in ("channel", "claims", "laws", "validation", "catalogue"))
 SHOWN = 1000  # elements of a table that are looked at
-WRITTEN_BY_DATACLASSES = ("__init__", "__repr__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__setattr__", "__delattr__")  # fmt: skip
+WRITTEN_BY_DATACLASSES = (
+    "__init__",
+    "__repr__",
+    "__eq__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__hash__",
+    "__setattr__",
+    "__delattr__",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +91,8 @@ def _called(mechanism: Any) -> Iterator[FunctionType]:
             yield from _called(mechanism.__wrapped__)
     elif isinstance(mechanism, MethodType):
         yield from _called(mechanism.__func__)
-    elif isinstance(getattr(type(mechanism), "__call__", None), FunctionType):
-        yield type(mechanism).__call__
+    elif isinstance(vars(type(mechanism)).get("__call__"), FunctionType):
+        yield type(mechanism).__call__  # type: ignore[misc]
     elif hasattr(mechanism, "__wrapped__"):
         yield from _called(mechanism.__wrapped__)
 

@@ -18,12 +18,80 @@ from tailproof.verification.branches.source import Source, Span, source_of, span
 
 Function = ast.FunctionDef | ast.Lambda
 REFLECTION = frozenset(
-    "exec eval globals locals vars setattr __dict__ __setattr__ _getframe sys gc ctypes inspect getattr".split()
+    [
+        "exec",
+        "eval",
+        "globals",
+        "locals",
+        "vars",
+        "setattr",
+        "__dict__",
+        "__setattr__",
+        "_getframe",
+        "sys",
+        "gc",
+        "ctypes",
+        "inspect",
+        "getattr",
+    ]
 )
 RELEASES = ("release", "hidden", "part")
 SIZES = ("shape", "ndim", "size", "dtype")
-COUNTING = frozenset("unique nonzero flatnonzero argwhere compress extract setdiff1d intersect1d union1d delete trim_zeros arange zeros ones full linspace empty eye identity tile repeat range set dict filter iter next bincount histogram split where".split())  # fmt: skip
-KEEPING = frozenset("float int abs sum min max sorted list tuple round len enumerate zip reversed map bool".split())
+COUNTING = frozenset(
+    [
+        "unique",
+        "nonzero",
+        "flatnonzero",
+        "argwhere",
+        "compress",
+        "extract",
+        "setdiff1d",
+        "intersect1d",
+        "union1d",
+        "delete",
+        "trim_zeros",
+        "arange",
+        "zeros",
+        "ones",
+        "full",
+        "linspace",
+        "empty",
+        "eye",
+        "identity",
+        "tile",
+        "repeat",
+        "range",
+        "set",
+        "dict",
+        "filter",
+        "iter",
+        "next",
+        "bincount",
+        "histogram",
+        "split",
+        "where",
+    ]
+)
+KEEPING = frozenset(
+    [
+        "float",
+        "int",
+        "abs",
+        "sum",
+        "min",
+        "max",
+        "sorted",
+        "list",
+        "tuple",
+        "round",
+        "len",
+        "enumerate",
+        "zip",
+        "reversed",
+        "map",
+        "bool",
+    ]
+)
 
 
 def public_spans(own: OwnCode) -> frozenset[tuple[str, Span]]:
@@ -103,7 +171,7 @@ class _Flow:
 
     # names: those assigned in a function are its own; others are shared by all functions
     def _key(self, function: object, name: str) -> tuple[object, str]:
-        return (function if function is not None and name in _locals(function) else None, name)  # type: ignore[arg-type]
+        return (function if function is not None and name in _locals(function) else None, name)
 
     def raise_name(self, function: object, name: str, level: int) -> None:
         for key in (
@@ -136,10 +204,10 @@ class _Flow:
     def statement(self, node: ast.stmt, control: int) -> None:
         match node:
             case ast.FunctionDef() | ast.ClassDef():
-                for inner in ast.walk(node):
-                    if isinstance(inner, ast.FunctionDef) and inner not in self.functions:
-                        self.functions[inner] = self.functions[self.here]  # type: ignore[index]
-                        self.by_name.setdefault(inner.name, []).append(inner)
+                for nested in ast.walk(node):
+                    if isinstance(nested, ast.FunctionDef) and nested not in self.functions:
+                        self.functions[nested] = self.functions[self.here]  # type: ignore[index]
+                        self.by_name.setdefault(nested.name, []).append(nested)
                         self.changed = True
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -299,7 +367,11 @@ class _Flow:
         for one in node.keywords:
             if one.arg == "out":
                 self.taint(one.value, level)
-        module = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "math", "numpy")  # fmt: skip
+        module = (
+            isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id in ("np", "math", "numpy")
+        )
         if method and not module and level and isinstance(node.func, ast.Attribute):
             self.taint(node.func.value, 2)
         if name == "len" and level == 1:
@@ -350,7 +422,11 @@ def _catches(items: list[ast.withitem]) -> bool:
 @functools.cache
 def _locals(function: Function) -> frozenset[str]:
     arguments = function.args
-    named = {one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg) if one}  # fmt: skip
+    named = {
+        one.arg
+        for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
+        if one
+    }
     shared: set[str] = set()
     body = function.body if isinstance(function.body, list) else [function.body]
     for node in (one for part in body for one in ast.walk(part)):

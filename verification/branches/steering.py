@@ -91,7 +91,16 @@ def constants(codes: tuple[CodeType, ...]) -> list[float]:
 
 def around(value: float) -> list[float]:
     """The number, its nearest neighbours, and some at a small distance."""
-    near = [value, np.nextafter(value, math.inf), np.nextafter(value, -math.inf), value + 1e-6 * (1 + abs(value)), value - 1e-6 * (1 + abs(value)), value + 1, value - 1, -value]  # fmt: skip
+    near = [
+        value,
+        np.nextafter(value, math.inf),
+        np.nextafter(value, -math.inf),
+        value + 1e-6 * (1 + abs(value)),
+        value - 1e-6 * (1 + abs(value)),
+        value + 1,
+        value - 1,
+        -value,
+    ]
     return [float(one) for one in near]
 
 
