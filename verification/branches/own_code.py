@@ -91,7 +91,7 @@ def _called(mechanism: Any) -> Iterator[FunctionType]:
             yield from _called(mechanism.__wrapped__)
     elif isinstance(mechanism, MethodType):
         yield from _called(mechanism.__func__)
-    elif isinstance(vars(type(mechanism)).get("__call__"), FunctionType):
+    elif isinstance(getattr(type(mechanism), "__call__", None), FunctionType):  # noqa: B004  (inherited ones, too)
         yield type(mechanism).__call__  # type: ignore[misc]
     elif hasattr(mechanism, "__wrapped__"):
         yield from _called(mechanism.__wrapped__)
