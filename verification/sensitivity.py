@@ -7,14 +7,26 @@ certifies; what it returns is a pair and the ratio moved / claimed attained on i
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
+from tailproof.refimpl.laws import Gaussian, Laplace, Softmax
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import neighbours
-from tailproof.verification.pair_checks import Measurement, compare, run_pair_check, smooth_parts
+from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.pair_checks import (
+    Measurement,
+    check_on,
+    compare,
+    compare_or_say_why_not,
+    run_pair_check,
+    smooth_parts,
+)
 from tailproof.verification.subject import Pair, Subject
+
+CHEAP = (Gaussian, Laplace, Softmax)  # laws whose divergences are formulas
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,27 @@ def _other_values(data: FloatArray, size: float, rng: np.random.Generator) -> Fl
         return np.array(data[rng.integers(len(data))])
     sign = rng.choice([-1.0, 1.0])
     return np.asarray(sign * size * (np.ones(data.shape[1]) if kind == 2 else rng.random(data.shape[1])))
+
+
+def every_check(subject: Subject, seed: int) -> Callable[[Pair], Measurement]:
+    """A score by all checks of a pair: the worst of their ratios, from one comparison.
+
+    Laws whose divergence is dear (quadratures, minimisers, Gibbs) are scored by their sensitivity and by what leaves outside of the
+    channel; their privacy is for the pair that the search ends with.
+    """
+
+    def score(pair: Pair) -> Measurement:
+        compared = compare_or_say_why_not(subject, pair, seed)
+        if isinstance(compared, Measurement):
+            return compared
+        cheap = all(type(release.law) in CHEAP for release in compared.here.spending)
+        found = []
+        for name in ("sensitivity", "closed", *(("release privacy", "transcript") if cheap and subject.claim else ())):
+            with suppress(NoExactFormula):
+                found.append(check_on(name, subject, compared))
+        return max(found, key=lambda one: one.ratio if one.conclusive or not one.exceeds else 0.0)
+
+    return score
 
 
 def smooth_growth(subject: Subject, seed: int) -> Callable[[Pair], Measurement]:

@@ -1,0 +1,192 @@
+"""Steer, pair and report: from a mechanism to neighbours on rare data, and to the list of what remains unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.branches.comparisons import Site, watching
+from tailproof.verification.branches.jumps import Branch, described, executed, jumps
+from tailproof.verification.branches.own_code import own_code
+from tailproof.verification.branches.public import public_spans
+from tailproof.verification.branches.recorded import Recorder, Way
+from tailproof.verification.branches.source import Span
+from tailproof.verification.branches.steering import Explorer, Goal, steer
+from tailproof.verification.subject import Pair
+
+PAIRED = 24  # data sets of which pairs are made
+STRADDLING = 24  # changes of a record that are tried to turn a choice
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """Pairs on rare data; what was taken (jumps of the code) and what never was; how many runs it took."""
+
+    pairs: list[Pair]
+    taken: frozenset[Way]
+    untaken: list[Branch]
+    runs: int
+
+    @property
+    def blocking(self) -> list[Branch]:
+        return [branch for branch in self.untaken if branch.blocking]
+
+
+def explore(
+    run: Callable[[FloatArray], Any],
+    mechanism: Any,
+    shape: tuple[int, int],
+    admissible: Callable[[FloatArray], FloatArray] = lambda data: data,
+    *,
+    budget: int = 600,
+    seed: int = 0,
+    pairs: Sequence[Pair] = (),
+) -> Exploration:
+    """`run` runs the mechanism once on data, always with the same coins; `pairs` are those that the checks use anyway."""
+    own, rng = own_code(mechanism), np.random.default_rng(seed)
+    bases = [side for pair in pairs for side in pair] + [rng.standard_normal(shape)]
+    explorer = Explorer(run, own, admissible, budget + len(bases))
+    rare = steer(explorer, bases, rng)
+    made = _pairs(explorer, rare[-PAIRED:], admissible(bases[-1]), rng)
+    recorder = Recorder(own)
+    sides = {id(side): side for pair in [*pairs, *made] for side in pair}
+    for data in [*sides.values(), *rare]:
+        given = admissible(data)
+        recorder.record(lambda given=given: run(given.copy()))  # type: ignore[misc]
+    public = public_spans(own)
+    never = [*_untaken_ways(recorder, public), *_untaken_sites(explorer, public)]
+    return Exploration(made, frozenset(recorder.taken), never, explorer.tried + len(sides) + len(rare))
+
+
+def untaken(mechanism: Any, runs: Sequence[Callable[[], Any]]) -> list[Branch]:
+    """The ways that none of the runs took, by name."""
+    own = own_code(mechanism)
+    recorder = Recorder(own)
+    for one in runs:
+        recorder.record(one)
+    return _untaken_ways(recorder, public_spans(own))
+
+
+def _untaken_ways(recorder: Recorder, public: frozenset[tuple[str, Span]]) -> list[Branch]:
+    """Of choices that were come to; those behind an untaken way are behind its name."""
+    found: dict[Branch, None] = {}
+    for code in recorder.entered:
+        taken = {(offset, jumped) for other, offset, jumped in recorder.taken if other == code}
+        ran = executed(code, taken)
+        by_place: dict[object, set[str]] = {}
+        for jump in jumps(code):
+            ways = by_place.setdefault((jump.place(), jump.kind), set())
+            ways |= {jump.jumps} if (jump.offset, True) in taken else set()
+            ways |= {jump.falls} if (jump.offset, False) in taken else set()
+        for jump in jumps(code):
+            ways = by_place[(jump.place(), jump.kind)]
+            if jump.kind == "handler":
+                if jump.jumps not in ways:
+                    found.setdefault(described(code, jump, True, public))
+            elif jump.offset in ran:
+                for jumped, word in ((True, jump.jumps), (False, jump.falls)):
+                    if word not in ways:
+                        found.setdefault(described(code, jump, jumped, public))
+    return list(found)
+
+
+def _untaken_sites(explorer: Explorer, public: frozenset[tuple[str, Span]]) -> list[Branch]:
+    """Comparisons whose outcome is an array or a value, no jump: never true anywhere, or never false."""
+    found = []
+    for site in sorted(explorer.watch.seen, key=lambda site: (site.file, site.span, site.part)):
+        if (site.tested and site not in explorer.watch.arrays) or (site, "true") not in explorer.best:
+            continue
+        for goal in ("true", "false"):
+            if explorer.best[(site, goal)][0] > 0:
+                one = Branch(site.function, site.span[0], site.text, f"was never {goal}", continuous=site.continuous)
+                public_here = (site.file, site.span) in public
+                inside = site not in explorer.watch.beyond_data and _excluded(explorer, site, goal)
+                found.append(replace(one, depends="public" if public_here else "data", impossible=inside))
+    return found
+
+
+def _excluded(explorer: Explorer, site: Site, goal: str) -> bool:
+    """Entries of the data themselves are compared, and the farthest admissible ones do not turn the comparison."""
+    noted = explorer.best[(site, goal)][2]
+    shape = explorer.best[(site, goal)][1].shape
+    ends = [explorer.admissible(np.full(shape, sign * 1e300)) for sign in (-1, 1)]
+    low, high = min(end.min() for end in ends), max(end.max() for end in ends)
+    return bool(not low < noted.right < high)
+
+
+# --- pairs ------------------------------------------------------------------------------------------------------------------
+
+
+def _pairs(explorer: Explorer, rare: list[FloatArray], base: FloatArray, rng: np.random.Generator) -> list[Pair]:
+    """For each data set one neighbour on the other side of a choice, if one is found, and two that stay on its side."""
+    made: list[Pair] = []
+    firsts = {
+        id(data): {goal for goal, (away, where, _) in explorer.best.items() if away == 0 and where is data} for data in rare
+    }
+    with watching(explorer.own, explorer.watch):
+        for data in rare:
+            turned: Pair | None = None
+            stay: list[Pair] = []
+            for other in _neighbours(data, explorer.admissible, rng):
+                reached = {goal for goal, noted in explorer.look(other).items() if noted.distance == 0}
+                if firsts[id(data)] - reached:
+                    turned = turned or (data, other)
+                else:
+                    stay.append((data, other))
+                if turned and len(stay) >= 2:
+                    break
+            turned = turned or _crossing(explorer, data, firsts[id(data)], base)
+            made += ([turned] if turned else []) + stay[:2]
+    return made
+
+
+def _crossing(explorer: Explorer, data: FloatArray, goals: set[Goal], base: FloatArray) -> Pair | None:
+    """On the way from ordinary data to rare ones, record by record, one step turns the choice: bisection finds it."""
+
+    def mixed(count: int) -> FloatArray:
+        return explorer.admissible(np.concatenate([data[:count], base[count:]]))
+
+    def reaches(goal: Goal, count: int) -> bool:
+        noted = explorer.look(mixed(count)).get(goal)
+        return noted is not None and noted.distance == 0
+
+    for goal in sorted(goals, key=str):
+        outside, inside = 0, len(data)
+        if reaches(goal, outside) or not reaches(goal, inside):
+            continue
+        while inside - outside > 1:
+            middle = (outside + inside) // 2
+            outside, inside = (outside, middle) if reaches(goal, middle) else (middle, inside)
+        pair = mixed(outside), mixed(inside)
+        if (pair[0] != pair[1]).any(axis=1).sum() == 1:
+            return pair
+    return None
+
+
+def _neighbours(
+    data: FloatArray, admissible: Callable[[FloatArray], FloatArray], rng: np.random.Generator
+) -> list[FloatArray]:
+    n, d = data.shape
+    middle = data.mean(axis=0) if np.isfinite(data.mean(axis=0)).all() else np.zeros(d)
+    records = [
+        np.zeros(d),
+        np.full(d, 1e6),
+        np.full(d, -1e6),
+        middle + 1,
+        np.nextafter(data[0], np.inf),
+        np.nextafter(data[0], -np.inf),
+    ]
+    rows = list(dict.fromkeys([0, n - 1, int(np.abs(data).sum(axis=1).argmax()), *map(int, rng.permutation(n)[:8])]))
+    found = []
+    for record in records:
+        for row in rows:
+            other = data.copy()
+            other[row] = record
+            other = admissible(other)
+            if not np.array_equal(other, data) and (other != data).any(axis=1).sum() == 1:
+                found.append(other)
+    return found[: STRADDLING * 2]
