@@ -234,13 +234,18 @@ def test_a_closed_pipe_does_not_hide_how_it_ended(tmp_path: Path) -> None:
 
 def stopped_by(number: int, folder: Path, jobs: str) -> tuple[int, str]:
     """A run that got the signal as soon as a few tasks were done: (how it ended, what it said)."""
-    process = subprocess.Popen(
-        [*VERIFY[:-1], jobs, "-o", str(folder)],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-        process_group=0,
-    )
+    # In the background of a script these tests ignore SIGINT, and so would the run, which inherits that.  A handler is not inherited.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(
+            [*VERIFY[:-1], jobs, "-o", str(folder)],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            process_group=0,
+        )
+    finally:
+        signal.signal(signal.SIGINT, inherited)
     checkpoint, deadline = folder / "checkpoint.jsonl", time.monotonic() + PATIENCE
     while not (checkpoint.exists() and checkpoint.read_bytes().count(b"\n") >= 3):
         assert process.poll() is None
