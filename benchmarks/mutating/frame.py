@@ -1,7 +1,7 @@
 """The sampling frame: which edits there are of the code that a row's mechanism executes, and which of them are drawn.
 
-An edit is named by (row, module, function, text of the node, its number among equal texts there, operator, variant).  The hash of that
-name and of the seed is its place in the draw, so that an edit elsewhere in the code moves nothing.
+An edit is named by (row, module, function, text of the node, its number among equal texts there, operator, variant).  The
+hash of that name and of the seed is its place in the draw, so that an edit elsewhere in the code moves nothing.
 """
 
 from __future__ import annotations
@@ -135,9 +135,9 @@ def _scope(function: ast.FunctionDef) -> Scope:
     called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
     attributes: dict[str, set[str]] = {}
     for node in ast.walk(function):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and id(node) not in called:
-            if node.value.id in parameters:
-                attributes.setdefault(node.value.id, set()).add(node.attr)
+        named = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and id(node) not in called
+        if named and node.value.id in parameters:
+            attributes.setdefault(node.value.id, set()).add(node.attr)
     return Scope(parameters, {base: tuple(sorted(names)) for base, names in attributes.items()}, frozenset())
 
 

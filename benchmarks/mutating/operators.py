@@ -47,11 +47,14 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 _EXTREMES = {"min": "max", "minimum": "maximum", "argmin": "argmax", "amin": "amax", "fmin": "fmax", "ceil": "floor"}
 _EXTREMES |= {new: old for old, new in _EXTREMES.items()}
 # What only converts, counts or iterates: without it nothing runs, or nothing changes.
-_NO_WRAPPER = frozenset(
-    "len range int float bool str tuple list dict set zip enumerate sorted reversed isinstance getattr iter next map filter "
-    "asarray array ascontiguousarray zeros ones empty full eye arange sqrt abs fabs absolute min max minimum maximum sum super "
-    "release hidden part".split()
-)
+# fmt: off
+_NO_WRAPPER = frozenset((
+    "len", "range", "int", "float", "bool", "str", "tuple", "list", "dict", "set", "zip", "enumerate", "sorted",
+    "reversed", "isinstance", "getattr", "iter", "next", "map", "filter", "asarray", "array", "ascontiguousarray",
+    "zeros", "ones", "empty", "full", "eye", "arange", "sqrt", "abs", "fabs", "absolute", "min", "max", "minimum",
+    "maximum", "sum", "super", "release", "hidden", "part",
+))
+# fmt: on
 _SYMMETRIC = frozenset({"min", "max", "minimum", "maximum", "hypot", "zip", "isinstance"})
 
 

@@ -11,9 +11,9 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from mutating.frame import LEFT_OUT, PER_ROW, SEED, Edit, drawn, edits_of, source_of
 
 import tailproof.refimpl
+from mutating.frame import LEFT_OUT, PER_ROW, SEED, Edit, drawn, edits_of, source_of
 from tailproof.refimpl.catalogue import algorithm
 from tailproof.refimpl.channel import run
 

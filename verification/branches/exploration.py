@@ -10,7 +10,7 @@ import numpy as np
 
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.branches.comparisons import Site, watching
-from tailproof.verification.branches.jumps import Branch, described, executed, jumps
+from tailproof.verification.branches.jumps import Branch, described, executed, jumps, links
 from tailproof.verification.branches.own_code import own_code
 from tailproof.verification.branches.public import public_spans
 from tailproof.verification.branches.recorded import Recorder, Way
@@ -78,12 +78,13 @@ def _untaken_ways(recorder: Recorder, public: frozenset[tuple[str, Span]]) -> li
         taken = {(offset, jumped) for other, offset, jumped in recorder.taken if other == code}
         ran = executed(code, taken)
         by_place: dict[object, set[str]] = {}
+        link = links(code)
         for jump in jumps(code):
-            ways = by_place.setdefault((jump.place(), jump.kind), set())
+            ways = by_place.setdefault((jump.place(), jump.kind, link.get(jump.offset, 0)), set())
             ways |= {jump.jumps} if (jump.offset, True) in taken else set()
             ways |= {jump.falls} if (jump.offset, False) in taken else set()
         for jump in jumps(code):
-            ways = by_place[(jump.place(), jump.kind)]
+            ways = by_place[(jump.place(), jump.kind, link.get(jump.offset, 0))]
             if jump.kind == "handler":
                 if jump.jumps not in ways:
                     found.setdefault(described(code, jump, True, public))

@@ -183,3 +183,17 @@ def described(code: CodeType, jump: Jump, jumped: bool, public: frozenset[tuple[
         raises(code, jump.target if jumped else jump.next),
         "public" if public_here else "data",
     )
+
+
+def links(code: CodeType) -> dict[int, int]:
+    """Offset of a jump to its place in a chain a < b < c, whose comparisons all have the span of the chain."""
+    before: list[dis.Instruction] = []
+    found: dict[int, int] = {}
+    place = 0
+    for instruction in dis.get_instructions(code):
+        if "JUMP" in instruction.opname and before and before[-1].opname == "COMPARE_OP":
+            found[instruction.offset] = place
+            place = place + 1 if len(before) > 1 and before[-2].opname in ("COPY", "ROT_THREE", "SWAP") else 0
+        if instruction.opname not in ("CACHE", "EXTENDED_ARG", "COPY_FREE_VARS", "TO_BOOL", "NOT_TAKEN"):
+            before = [*before[-3:], instruction]
+    return found

@@ -1,8 +1,9 @@
 """P2 (simple clipping, iterative updating), Algorithms 1, 2 and 3.
 
-Where the paper leaves something open, or a departure is stated beside the row: Algorithm 1 starts in w_1 (its box says w_0), by default
-the middle of W; groups are consecutive parts of a random order, the first n mod k of them with one record more; line 9 of Algorithm 3
-takes the least of the distances that line 6 computed, the first if there are several; (27) is solved over all its critical directions.
+Where the paper leaves something open, or a departure is stated beside the row: Algorithm 1 starts in w_1 (its box says w_0),
+by default the middle of W; groups are consecutive parts of a random order, the first n mod k of them with one record more;
+line 9 of Algorithm 3 takes the least of the distances that line 6 computed, the first if there are several; (27) is solved
+over all its critical directions.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def clipped(rows: FloatArray, radius: float) -> FloatArray:
     return np.where(norms <= radius, rows, radius / np.where(norms > 0, norms, 1.0) * rows)
 
 
-# --- the means ----------------------------------------------------------------------------------------------------------------------
+# --- the means -------------------------------------------------------------------------------------------------------------
 
 
 def simple_clipping(rows: FloatArray, p: dict[str, Any], prefix: str = "") -> Plain:
@@ -82,7 +83,9 @@ def farthest(a: FloatArray) -> tuple[float, FloatArray] | None:
         for chosen in itertools.combinations(range(k), size):
             first, *others = a[list(chosen)] / unit
             edges = np.array(others).reshape(-1, d) - first
-            away = np.linalg.svd(edges)[2][size - 1 :] if others else np.eye(d)  # an orthonormal basis of what is ⟂ to the edges
+            away = (
+                np.linalg.svd(edges)[2][size - 1 :] if others else np.eye(d)
+            )  # an orthonormal basis of what is ⟂ to the edges
             nearest = away.T @ (away @ first)
             length = float(np.linalg.norm(nearest))
             u = nearest / length if length > 1e-13 else away[0]
@@ -93,11 +96,13 @@ def farthest(a: FloatArray) -> tuple[float, FloatArray] | None:
     return float(values[best]), tried[best]
 
 
-# --- Algorithm 1 --------------------------------------------------------------------------------------------------------------------
+# --- Algorithm 1 -----------------------------------------------------------------------------------------------------------
 
 
 def descent(data: FloatArray, p: dict[str, Any]) -> Plain:
-    """w_{t+1} = Π_W(w_t − η·g̃(w_t)) over either mean; returned is (1/T)(w_1 + … + w_T).  The T-th gradient is released all the same."""
+    """w_{t+1} = Π_W(w_t − η·g̃(w_t)) over either mean; returned is (1/T)(w_1 + … + w_T).  The T-th gradient is released all the
+    same.
+    """
     mean = simple_clipping if p.get("estimator", "clipping") == "clipping" else iterative_updating
     inner = {"clip": p["clip"], "groups": p.get("groups"), "steps": p.get("inner_steps", 1)}
     w = _start(data, p)

@@ -1,8 +1,9 @@
 """P3 ((1+v)-th moments, sparse learning), Algorithms 1 to 6.
 
-Where the paper leaves something open, or a departure is stated beside the row: m = ⌈4·log(2d/ξ)⌉ groups and T batches are consecutive
-records, the k-th of them from ⌊(k−1)n/m⌋ to ⌊kn/m⌋; a group's mean is over the group; the median of an even number is the mean of the
-middle two, or the lower one if asked for; DPHDME gets X_t and not X, unless `reading` asks for what is printed.
+Where the paper leaves something open, or a departure is stated beside the row: m = ⌈4·log(2d/ξ)⌉ groups and T batches are
+consecutive records, the k-th of them from ⌊(k−1)n/m⌋ to ⌊kn/m⌋; a group's mean is over the group; the median of an even
+number is the mean of the middle two, or the lower one if asked for; DPHDME gets X_t and not X, unless `reading` asks for
+what is printed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def parts(rows: FloatArray, count: int) -> list[FloatArray]:
     return [rows[n * k // count : n * (k + 1) // count] for k in range(count)]
 
 
-# --- the means ----------------------------------------------------------------------------------------------------------------------
+# --- the means -------------------------------------------------------------------------------------------------------------
 
 
 def truncated_mean(data: FloatArray, p: dict[str, Any]) -> Plain:
@@ -62,7 +63,7 @@ def peeled_mean(data: FloatArray, p: dict[str, Any]) -> Plain:
     return (yield from peeled(truncated(data, p["truncation"]).sum(axis=0) / len(data), p["sparsity"]))
 
 
-# --- the optimisers -----------------------------------------------------------------------------------------------------------------
+# --- the optimisers --------------------------------------------------------------------------------------------------------
 
 
 def descent(data: FloatArray, p: dict[str, Any]) -> Plain:

@@ -15,6 +15,7 @@ from tailproof.refimpl.channel import Transcript
 from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Claim, parse_claim
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import neighbours
+from tailproof.verification.branches import Exploration, explore
 from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
     Comparison,
@@ -27,10 +28,11 @@ from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Pair, Subject
 from tailproof.verification.transcripts.ambient import reaches
 from tailproof.verification.transcripts.every_row import data_sets, pairs_of_rows
-from tailproof.verification.transcripts.forcing import Path, check_all, check_along, forced_paths
+from tailproof.verification.transcripts.forcing import Path, check_all, check_along, drawing, forced_paths
 from tailproof.verification.transcripts.outsiders import check_laws
 from tailproof.verification.transcripts.state import check_state
 
+EXPLORED = 400  # runs that look for rare data
 FORCED_PAIRS = 6
 FORCED_PATHS = 80
 
@@ -69,6 +71,19 @@ class Suite:
         every = [*self.pairs, *structured] if self.replaces else [*self.pairs, *map(self._shortened, structured)]
         return [self._admissible(pair) for pair in every]
 
+    @cached_property
+    def explored(self) -> Exploration:
+        """The choices of the mechanism's own code, over these pairs, along forced values, and on data steered towards them."""
+
+        def run(data: FloatArray) -> None:
+            self.subject.run(data, self.seed)
+            for path in (Path("scales", 40.0), Path("scales", -40.0), Path("scales", 1000.0), Path("scales", -1000.0)):
+                self.subject.through(data, drawing(path, np.random.default_rng(self.seed)))
+
+        admissible = self.subject.setting.admissible
+        pairs = self.neighbours[:40]
+        return explore(run, self.mechanism, self.shape, admissible, budget=EXPLORED, seed=self.seed, pairs=pairs)
+
     @property
     def replaces(self) -> bool:
         return self.claim.neighbouring is REPLACE_ONE
@@ -85,8 +100,9 @@ class Suite:
     def comparisons(self) -> list[tuple[Pair, int, Comparison | Measurement]]:
         """Every pair with a seed of its own, and some turned round."""
         turned = [(second, first) for first, second in self.neighbours[:8]]
+        rare = self.explored.pairs if self.replaces else list(map(self._shortened, self.explored.pairs))
         found = []
-        for index, pair in enumerate([*self.neighbours, *turned]):
+        for index, pair in enumerate([*self.neighbours, *turned, *rare]):
             own = task_seed(self.seed, "pair", index)
             found.append((pair, own, compare_or_say_why_not(self.subject, pair, own)))
         return found
@@ -94,7 +110,15 @@ class Suite:
     def checks(self) -> tuple[str, ...]:
         """Their names.  A neighbour that has a record less moves all rows after it: then nothing is changed alone."""
         names = [name for name in PAIR_CHECKS if name != "accuracy"]
-        return (*names, "forced replay", *(["every row"] if self.replaces else []), "state", "laws", "surroundings")
+        return (
+            *names,
+            "forced replay",
+            *(["every row"] if self.replaces else []),
+            "state",
+            "laws",
+            "surroundings",
+            "branches",
+        )
 
     def worst(self, check: str) -> Excess:
         """The worst of what this check found; it stops at the first proof."""
@@ -120,6 +144,8 @@ class Suite:
             yield Excess(check_laws(self._transcripts(), self.seed), self.neighbours[0], self.seed)
         elif check == "surroundings":
             yield Excess(check_surroundings(self.mechanism), self.neighbours[0], self.seed)
+        elif check == "branches":
+            yield Excess(self._branches(), self.neighbours[0], self.seed)
         else:
             for pair, own, compared in self.comparisons:
                 yield Excess(check_on(check, self.subject, compared), pair, own)
@@ -130,6 +156,12 @@ class Suite:
             for side in (pair, pair[::-1]):
                 for path in forced_paths(self.subject, side, own, FORCED_PATHS):
                     yield Excess(check_along(self.subject, side, path, own), side, own, path)
+
+    def _branches(self) -> Measurement:
+        """A branch that no pair took may hide anything: nothing is certified, and it is named."""
+        untaken = [str(branch) for branch in self.explored.blocking]
+        said = "; ".join(untaken) if untaken else "every choice of the code was taken both ways"
+        return Measurement(0.0, 1.0, said, undecided=said if untaken else "")
 
     def _spread(self, count: int) -> list[Pair]:
         """Some of the pairs, from all over the list, and one of ordinary data."""
