@@ -46,7 +46,11 @@ SHARPEST = (
     "release privacy",
     "closed",
     "ledger",
-    "refutation",
+    "measured ledger",
+    "forced replay",
+    "every row",
+    "declarations",
+    "state",
     "amplified claim, tiny δ",
     "amplification conditions",
 )

@@ -199,7 +199,12 @@ CHECKS = {
     "final iterate": "A black-box audit: what a few hundred published outputs alone reveal, as a lower bound on ε or ρ.",
     "amplified claim": "Claims that rely on a hidden random order or hidden batches: δ computed over these.",
     "amplification conditions": "The conditions of the theorem that such a claim cites.",
-    "refutation": "A known counterexample still refutes the claim.",
+    "published query": "What is released is what the paper says, by a second, plain program written from the paper.",
+    "declarations": "What a release declares (spend, sensitivity, rows, visibility) does not depend on the data.",
+    "measured ledger": "What the changed releases spend, as measured, adds up to no more than the claim.",
+    "forced replay": "All of this again after rare released values: tails of 4 to 1000 scales, every outcome of small laws.",
+    "every row": "All of this again with each record changed alone: releases that do not name it keep their law.",
+    "state": "Nothing is kept between runs, and runs repeat bit for bit.",
 }
 
 

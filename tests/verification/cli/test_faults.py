@@ -234,7 +234,7 @@ def test_a_closed_pipe_does_not_hide_how_it_ended(tmp_path: Path) -> None:
 
 def stopped_by(number: int, folder: Path, jobs: str) -> tuple[int, str]:
     """A run that got the signal as soon as a few tasks were done: (how it ended, what it said)."""
-    # In the background of a script these tests ignore SIGINT, and so would the run, which inherits that.  A handler is not inherited.
+    # In the background of a script these tests ignore SIGINT, and so would the run, which inherits that; not so a handler.
     inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         process = subprocess.Popen(
