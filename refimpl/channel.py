@@ -98,7 +98,8 @@ class Unclaimed:
         return "no claim"
 
 
-FREE, UNCLAIMED = Free(), Unclaimed()
+FREE = Free()
+UNCLAIMED = Unclaimed()
 Spend = Claim | Free | Unclaimed
 _SPENDS = (PureDP, ApproxDP, ZCDP, GDP, Free)
 

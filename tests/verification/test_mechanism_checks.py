@@ -191,7 +191,7 @@ def overspends(data: FloatArray, channel: Channel) -> FloatArray:
 
 def test_a_mechanism_with_a_channel_passes_all_exact_checks() -> None:
     exact = [name for name in checks(toys.laplace_sum) if name.startswith("exact: ")]
-    further = ("forced replay", "every row", "state", "laws", "surroundings")
+    further = ("forced replay", "every row", "state", "laws", "surroundings", "branches")
     assert exact == [f"exact: {name}" for name in (*PAIR_CHECKS, *further) if name != "accuracy"]
     for name in exact:
         judge(checks(toys.laplace_sum, columns=1)[name])

@@ -19,7 +19,7 @@ from tailproof.verification.subject import Subject, subject_of, worst_pairs
 from tailproof.verification.witness import replay_witness
 
 BUILT = [entry for entry in ALGORITHMS if entry.implementation is not None]
-PRIVACY_CHECKS = {"sensitivity", "release privacy", "transcript", "closed", "accuracy", "ledger"}
+PRIVACY_CHECKS = set(PAIR_CHECKS)
 ASKED_FOR = (
     "noise halved",
     "skipped",

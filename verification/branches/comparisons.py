@@ -12,7 +12,8 @@ import operator
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import CodeType
 from typing import Any
 
@@ -158,13 +159,21 @@ def _numbers(value: Any, shape: tuple[int, ...]) -> Any:
 # --- what stands in the code ---------------------------------------------------------------------------------------------
 
 
-def _comparison(watch: Watch, site: Site, how: str) -> Callable[[Any, Any], Any]:
+def _comparison(watch: Watch, site: Site, how: str, kept: list[Any] | None = None) -> Callable[[Any, Any], Any]:
+    """In a chain its right side is kept: it is the next one's left."""
+
     def compare(left: Any, right: Any) -> Any:
+        if kept is not None:
+            kept[:] = [right]
         outcome = RUN[how](left, right)
         watch.note(site, how, left, right, outcome)
         return outcome
 
     return compare
+
+
+def _taking(kept: list[Any], _: Site) -> Callable[[], Any]:
+    return kept.pop
 
 
 def _truth(watch: Watch, site: Site) -> Callable[[Any], Any]:
@@ -267,13 +276,27 @@ class _Rewriter(ast.NodeTransformer):
     visit_FunctionDef = visit_ClassDef = visit_Lambda = _inside  # noqa: N815  (the names that ast calls)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        tested = node
         self.generic_visit(node)
         if len(node.ops) > 1:
-            return node
+            return self._chain(node)
         how = OPERATORS[type(node.ops[0])]
-        hook = self._hook(tested, lambda site: _comparison(self.watch, site, how))
+        hook = self._hook(node, lambda site: _comparison(self.watch, site, how))
         return ast.copy_location(ast.Call(hook, [node.left, node.comparators[0]], []), node)
+
+    def _chain(self, node: ast.Compare) -> ast.AST:
+        """a < b < c is a < b and b < c, with b computed once and c only if the first holds."""
+        values: list[ast.expr] = []
+        left = node.left
+        for place, (operation, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            kept: list[Any] = []
+
+            def link(site: Site, how: str = OPERATORS[type(operation)], at: int = place, kept: list[Any] = kept) -> Any:
+                return _comparison(self.watch, replace(site, part=f"comparison {at + 1}"), how, kept)
+
+            values.append(ast.copy_location(ast.Call(self._hook(node, link), [left, right], []), node))
+            take = self._hook(node, partial(_taking, kept))
+            left = ast.copy_location(ast.Call(take, [], []), node)
+        return ast.copy_location(ast.BoolOp(ast.And(), values), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         hook = self._hook(node, lambda site: _call(self.watch, site))
