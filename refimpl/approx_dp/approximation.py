@@ -34,6 +34,7 @@ from tailproof.refimpl.approx_dp.localised import (
 from tailproof.refimpl.approx_dp.problem import Problem, prepare, with_quiet
 from tailproof.refimpl.approx_dp.steps import consecutive
 from tailproof.refimpl.channel import Channel
+from tailproof.refimpl.claims import ApproxDP
 from tailproof.refimpl.domains import Domain
 from tailproof.refimpl.losses import AnyLoss
 from tailproof.refimpl.validation import FloatArray, InputError, positive, whole
@@ -82,7 +83,7 @@ def run_stages(
     problem: Problem, channel: Channel, stages: Sequence[Stage], *, smoothness: float, spend: Budget
 ) -> FloatArray:
     point, domain, rows = problem.start, problem.domain, problem.rows
-    warn_if_weak(getattr(spend, "delta", None), len(rows))
+    warn_if_weak(spend.delta if isinstance(spend, ApproxDP) else None, len(rows))
     warn_if_refuted(problem)
     parts = consecutive((stage.size for stage in stages), len(rows), what="stages")  # line 1
     for i, (stage, part) in enumerate(zip(stages, parts, strict=True), start=1):  # line 2

@@ -56,8 +56,10 @@ class Phase:
     def __post_init__(self) -> None:
         whole("size", self.size, least=1)
         whole("steps", self.steps, least=1)
-        for name in ("step", "weight", "clip", "radius"):
-            positive(name, getattr(self, name))
+        positive("step", self.step)
+        positive("weight", self.weight)
+        positive("clip", self.clip)
+        positive("radius", self.radius)
 
     @property
     def sensitivity(self) -> float:

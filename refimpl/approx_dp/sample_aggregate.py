@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
-from scipy.stats import chi2, norm
+from scipy.special import chdtri, ndtri
 
 from tailproof.refimpl.approx_dp.budget import warn_if_weak
 from tailproof.refimpl.approx_dp.empirical import block_minimisers
@@ -142,11 +142,11 @@ def noise_shape(dimension: int, *, epsilon: float, delta: float, noise: str = "p
 
 def loss_upper(dimension: int, *, alpha: float, beta: float, delta: float) -> float:
     """A bound of the privacy loss that holds but for a probability of δ, for every pair of neighbours."""
-    return math.exp(beta) * alpha * float(norm.isf(delta / 2)) + alpha**2 / 2 + _dilation(dimension, beta, delta)
+    return math.exp(beta) * alpha * float(-ndtri(delta / 2)) + alpha**2 / 2 + _dilation(dimension, beta, delta)
 
 
 def _dilation(dimension: int, beta: float, delta: float) -> float:
-    far = float(chi2.isf(delta / 2, dimension))
+    far = float(chdtri(dimension, delta / 2))
     return max(dimension * beta, math.expm1(2 * beta) * far / 2 - dimension * beta)
 
 
@@ -155,7 +155,7 @@ def _tuned_shape(dimension: int, epsilon: float, delta: float) -> tuple[float, f
     half = epsilon / 2
     beta = float(brentq(lambda b: _dilation(dimension, b, delta) - half, 0.0, half / dimension, xtol=1e-300, rtol=1e-12))
     beta *= 1 - 1e-9
-    reach = math.exp(beta) * float(norm.isf(delta / 2))
+    reach = math.exp(beta) * float(-ndtri(delta / 2))
     alpha = 2 * half / (reach + math.sqrt(reach**2 + 2 * half))  # e^β·α·z + α²/2 = ε/2
     return alpha * (1 - 1e-9), beta
 

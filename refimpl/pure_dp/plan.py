@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Literal
@@ -91,15 +91,12 @@ class Assumption:
     def __post_init__(self) -> None:
         if not (k := real("moment_order", self.moment_order)) >= 2:
             raise InputError(f"moment_order = {k!r}: must be >= 2")
-        checked = {
-            "moment_bound": positive("moment_bound", self.moment_bound),
-            "dimension": whole("dimension", self.dimension, least=1),
-            "reach": positive("reach", self.reach),
-            "diameter": positive("diameter", self.diameter),
-            "far": positive("far", self.far),
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "moment_bound", positive("moment_bound", self.moment_bound))
+        object.__setattr__(self, "dimension", whole("dimension", self.dimension, least=1))
+        object.__setattr__(self, "reach", positive("reach", self.reach))
+        object.__setattr__(self, "diameter", positive("diameter", self.diameter))
+        object.__setattr__(self, "far", positive("far", self.far))
+
 
     def phase(self, size: int, weight: float, lipschitz: float, kappa: float, solver: Solver = "single") -> Phase:
         """With κ raised to what floats allow."""
@@ -142,7 +139,7 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "phases": [vars(phase) for phase in self.phases],
+            "phases": [asdict(phase) for phase in self.phases],
             "repetitions": self.repetitions,
             "claim": claim_to_json(self.spend),
             "solver": self.solver,

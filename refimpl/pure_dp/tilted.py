@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -201,7 +201,7 @@ def _parts_equal(one: TiltedRisk, other: TiltedRisk) -> bool:
         curve, domain = risk.tempered.curve, risk.domain
         kinds = [type(curve).__name__, type(domain).__name__]
         numbers = [risk.center, risk.clip, risk.curvature, risk.weight]
-        return [*kinds, risk.tempered.features, *vars(curve).values(), *vars(domain).values(), *numbers]
+        return [*kinds, risk.tempered.features, *astuple(curve), *astuple(domain), *numbers]
 
     ours, theirs = parts(one), parts(other)
     return len(ours) == len(theirs) and all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))

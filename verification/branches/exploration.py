@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,20 +21,41 @@ from tailproof.verification.subject import Pair
 
 PAIRED = 24  # data sets of which pairs are made
 STRADDLING = 24  # changes of a record that are tried to turn a choice
+REFUSING = 20_000  # instructions within which inadmissible data are refused; without end some mechanisms run on infinities
 
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """Pairs on rare data; what was taken (jumps of the code) and what never was; how many runs it took."""
+    """Pairs on rare data; what was taken and what never was; how many runs it took.  Inadmissible data take the ways `refused`."""
 
     pairs: list[Pair]
-    taken: frozenset[Way]
-    untaken: list[Branch]
+    explorer: Explorer
+    recorder: Recorder
+    refused: frozenset[Way]
+    public: frozenset[tuple[str, Span]]
     runs: int
+
+    @property
+    def taken(self) -> frozenset[Way]:
+        return frozenset(self.recorder.taken)
+
+    @cached_property
+    def untaken(self) -> list[Branch]:
+        return never([self])
 
     @property
     def blocking(self) -> list[Branch]:
         return [branch for branch in self.untaken if branch.blocking]
+
+
+def never(explorations: Sequence[Exploration]) -> list[Branch]:
+    """What one of the explorations came to and none took: those of one mechanism with several parameters."""
+    taken = {way for one in explorations for way in one.recorder.taken}
+    entered = {code: None for one in explorations for code in one.recorder.entered}
+    refused = frozenset(way for one in explorations for way in one.refused)
+    public = frozenset[tuple[str, Span]]().union(*(one.public for one in explorations))
+    recorder = Recorder(explorations[0].explorer.own, taken, entered)
+    return [*_untaken_ways(recorder, public, refused), *_untaken_sites([one.explorer for one in explorations], public)]
 
 
 def explore(
@@ -45,21 +67,40 @@ def explore(
     budget: int = 600,
     seed: int = 0,
     pairs: Sequence[Pair] = (),
+    more: Sequence[FloatArray] = (),
 ) -> Exploration:
-    """`run` runs the mechanism once on data, always with the same coins; `pairs` are those that the checks use anyway."""
+    """`run` runs the mechanism once on data, always with the same coins; `pairs` are those that the checks use anyway, `more` are
+    data sets that they use.
+    """
     own, rng = own_code(mechanism), np.random.default_rng(seed)
-    bases = [side for pair in pairs for side in pair] + [rng.standard_normal(shape)]
+    bases = [*(side for pair in pairs for side in pair), *more, rng.standard_normal(shape)]
     explorer = Explorer(run, own, admissible, budget + len(bases))
     rare = steer(explorer, bases, rng)
     made = _pairs(explorer, rare[-PAIRED:], admissible(bases[-1]), rng)
     recorder = Recorder(own)
     sides = {id(side): side for pair in [*pairs, *made] for side in pair}
-    for data in [*sides.values(), *rare]:
+    for data in [*sides.values(), *more, *rare]:
         given = admissible(data)
         recorder.record(lambda given=given: run(given.copy()))  # type: ignore[misc]
-    public = public_spans(own)
-    never = [*_untaken_ways(recorder, public), *_untaken_sites(explorer, public)]
-    return Exploration(made, frozenset(recorder.taken), never, explorer.tried + len(sides) + len(rare))
+    refusing = Recorder(own, most=REFUSING)
+    for data in _inadmissible(admissible(bases[-1])):
+        refusing.record(lambda data=data: run(data))  # type: ignore[misc]
+    runs = explorer.tried + len(sides) + len(rare)
+    return Exploration(made, explorer, recorder, frozenset(refusing.taken), public_spans(own), runs)
+
+
+def _inadmissible(base: FloatArray) -> Iterator[FloatArray]:
+    """What a mechanism may refuse, whatever its bounds: numbers that are none, enormous ones, no records, other shapes."""
+    for value in (np.nan, np.inf, -np.inf, 1e308, -1e308):
+        for where in (0, -1, slice(None)):
+            data = base.copy()
+            data[where] = value
+            yield data
+    yield base[:0]
+    yield base[:1]
+    yield base[:, :0]
+    yield np.column_stack([base, base])
+    yield base.ravel()
 
 
 def untaken(mechanism: Any, runs: Sequence[Callable[[], Any]]) -> list[Branch]:
@@ -68,11 +109,13 @@ def untaken(mechanism: Any, runs: Sequence[Callable[[], Any]]) -> list[Branch]:
     recorder = Recorder(own)
     for one in runs:
         recorder.record(one)
-    return _untaken_ways(recorder, public_spans(own))
+    return _untaken_ways(recorder, public_spans(own), frozenset())
 
 
-def _untaken_ways(recorder: Recorder, public: frozenset[tuple[str, Span]]) -> list[Branch]:
-    """Of choices that were come to; those behind an untaken way are behind its name."""
+def _untaken_ways(recorder: Recorder, public: frozenset[tuple[str, Span]], refused: frozenset[Way]) -> list[Branch]:
+    """Of choices that were come to; those behind an untaken way are behind its name.  A way that raises, and that inadmissible
+    data take, refuses these.
+    """
     found: dict[Branch, None] = {}
     for code in recorder.entered:
         taken = {(offset, jumped) for other, offset, jumped in recorder.taken if other == code}
@@ -91,21 +134,33 @@ def _untaken_ways(recorder: Recorder, public: frozenset[tuple[str, Span]]) -> li
             elif jump.offset in ran:
                 for jumped, word in ((True, jump.jumps), (False, jump.falls)):
                     if word not in ways:
-                        found.setdefault(described(code, jump, jumped, public))
+                        branch = described(code, jump, jumped, public)
+                        guard = branch.raises and (code, jump.offset, jumped) in refused
+                        found.setdefault(replace(branch, impossible=guard))
     return list(found)
 
 
-def _untaken_sites(explorer: Explorer, public: frozenset[tuple[str, Span]]) -> list[Branch]:
+def _untaken_sites(explorers: Sequence[Explorer], public: frozenset[tuple[str, Span]]) -> list[Branch]:
     """Comparisons whose outcome is an array or a value, no jump: never true anywhere, or never false."""
+    nearest: dict[Goal, tuple[float, Explorer]] = {}
+    for explorer in explorers:
+        for key, (away, _, _) in explorer.best.items():
+            if key not in nearest or away < nearest[key][0]:
+                nearest[key] = (away, explorer)
+    arrays, beyond_data, seen = (
+        {site for explorer in explorers for site in getattr(explorer.watch, name)}
+        for name in ("arrays", "beyond_data", "seen")
+    )
     found = []
-    for site in sorted(explorer.watch.seen, key=lambda site: (site.file, site.span, site.part)):
-        if (site.tested and site not in explorer.watch.arrays) or (site, "true") not in explorer.best:
+    for site in sorted(seen, key=lambda site: (site.file, site.span, site.part)):
+        if (site.tested and site not in arrays) or (site, "true") not in nearest:
             continue
         for goal in ("true", "false"):
-            if explorer.best[(site, goal)][0] > 0:
+            away, explorer = nearest[(site, goal)]
+            if away > 0:
                 one = Branch(site.function, site.span[0], site.text, f"was never {goal}", continuous=site.continuous)
                 public_here = (site.file, site.span) in public
-                inside = site not in explorer.watch.beyond_data and _excluded(explorer, site, goal)
+                inside = site not in beyond_data and _excluded(explorer, site, goal)
                 found.append(replace(one, depends="public" if public_here else "data", impossible=inside))
     return found
 

@@ -60,8 +60,8 @@ class Branch:
 
     @property
     def blocking(self) -> bool:
-        """Data could decide this, and what happens then was not seen; not one that raises, for that is no release."""
-        return self.depends == "data" and not (self.raises or self.continuous or self.impossible)
+        """Data could decide this, and what happens then was not seen.  To raise on some data tells of them, too."""
+        return self.depends == "data" and not (self.continuous or self.impossible)
 
     def __str__(self) -> str:
         notes = {"raises": self.raises, "continuous": self.continuous, "impossible within the bounds": self.impossible}

@@ -11,6 +11,7 @@ import ast
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from tailproof.verification.branches.own_code import OwnCode, within
@@ -35,6 +36,7 @@ REFLECTION = frozenset(
         "getattr",
     ]
 )
+SPELT = frozenset(["getattr", "__setattr__"])  # they spell the name out if it is a constant
 RELEASES = ("release", "hidden", "part")
 SIZES = ("shape", "ndim", "size", "dtype")
 COUNTING = frozenset(
@@ -100,7 +102,7 @@ def public_spans(own: OwnCode) -> frozenset[tuple[str, Span]]:
     sources = {code: source_of(code) for code in codes}
     if any(found is None for found in sources.values()):
         return frozenset()
-    if any(REFLECTION & {*inner.co_names} for code in codes for inner in within(code)):
+    if any(_reflects(code, found) for code, found in sources.items() if found is not None):
         return frozenset()
     flow = _Flow(
         scopes={function.__code__.co_filename: function.__globals__ for function in own.functions},
@@ -119,6 +121,33 @@ def public_spans(own: OwnCode) -> frozenset[tuple[str, Span]]:
             for name in names if own.positional else names[:1]:
                 flow.raise_name(node, name, 1)
     return flow.solve()
+
+
+def _reflects(code: CodeType, found: Source) -> bool:
+    """Whether code looks at or changes names that it does not spell out.  `getattr(x, "a")` and `object.__setattr__(x, "a", v)`
+    do."""
+    named = {name for inner in within(code) for name in inner.co_names} & REFLECTION
+    if not named <= SPELT:
+        return True
+    nodes = [node for one in _definitions(found, code.co_firstlineno, code.co_name) for node in ast.walk(one)]
+    spelt = {id(node.func) for node in nodes if isinstance(node, ast.Call) and _spelt(node)}
+    uses = [node for node in nodes if isinstance(node, ast.expr) and _name_of(node) in SPELT]
+    return bool(named) and (not uses or any(id(node) not in spelt for node in uses))
+
+
+def _spelt(node: ast.Call) -> str | None:
+    """The attribute that a call of `getattr` or of `object.__setattr__` names, if it names one."""
+    name, known = _name_of(node.func), isinstance(node.func, ast.Name)
+    if name == "__setattr__":
+        known = isinstance(node.func, ast.Attribute) and _name_of(node.func.value) == "object"
+    if name not in SPELT or not known or len(node.args) < 2 or not isinstance(node.args[1], ast.Constant):
+        return None
+    named = node.args[1].value
+    return named if isinstance(named, str) else None
+
+
+def _name_of(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _definitions(found: Source, line: int, name: str) -> list[Function]:
@@ -182,8 +211,8 @@ class _Flow:
                 self.changed = True
 
     def _escapes(self, function: object, name: str) -> bool:
-        """Whether a function inside of this one may read the name."""
-        return any(
+        """Whether a function inside of this one may read the name.  What is shared by all escapes nowhere further."""
+        return function is not None and any(
             isinstance(one, ast.FunctionDef | ast.Lambda) and one is not function and name in _mentioned(one)
             for one in ast.walk(function)  # type: ignore[arg-type]
         )
@@ -361,6 +390,9 @@ class _Flow:
         holder = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else self.of(node.func)
         if method and name in RELEASES and not self.own_doors and holder == 0:
             return 0
+        attribute = _spelt(node)
+        if attribute is not None:
+            return self.spelt(node, attribute, level)
         inside = self.own_call(node, name, holder) if name in self.by_name else 0
         if not method and self.is_own(name):
             return inside
@@ -380,6 +412,13 @@ class _Flow:
         if level == 1 and not (module or method or name in KEEPING or name[:1].isupper()):
             return 2
         return 2 if level and name in COUNTING else level
+
+    def spelt(self, node: ast.Call, attribute: str, level: int) -> int:
+        """`getattr(x, "a", y)` is x.a or y; `object.__setattr__(x, "a", v)` is x.a = v."""
+        if isinstance(node.func, ast.Attribute):
+            self.store(ast.Attribute(node.args[0], attribute, ast.Store()), level)
+            return 0
+        return max(level, self.attributes.get(attribute, 0))
 
     def is_own(self, name: str) -> bool:
         """Whether a bare name is a function of the author's here: a global that is one, or one defined inside of this one."""

@@ -15,21 +15,33 @@ from tailproof.verification.branches.own_code import OwnCode
 Way = tuple[CodeType, int, bool]  # code, offset of the choice, whether it jumped
 
 
+class RunsOnError(BaseException):
+    """More instructions than were allowed.  A mechanism that catches its own exceptions does not catch this one."""
+
+
 @dataclass(eq=False)
 class Recorder:
-    """Collects the ways taken over many runs; code whose every way was seen is not traced any more."""
+    """Collects the ways taken over many runs; code whose every way was seen is not traced any more.
+
+    With `most` instructions of its own a run is broken off.
+    """
 
     own: OwnCode
     taken: set[Way] = field(default_factory=set)
     entered: dict[CodeType, None] = field(default_factory=dict)
+    most: int | None = None
+    _left: int = 0
     _plans: dict[int, tuple[CodeType, _Plan | None]] = field(default_factory=dict)
 
     def record(self, run: Callable[[], Any]) -> Exception | None:
         """Run once; what it raises is returned."""
         before = sys.gettrace()
+        self._left = self.most or 0
         sys.settrace(self._called)
         try:
             run()
+        except RunsOnError:
+            return None
         except Exception as error:
             return error
         finally:
@@ -42,11 +54,16 @@ class Recorder:
         if known is None or known[0] is not code:
             known = self._plans[id(code)] = (code, self._plan(frame))
         plan = known[1]
-        if plan is None or not plan.missing:
+        if plan is None or not (plan.missing or self.most):
             return None
         frame.f_trace_opcodes = True
         frame.f_trace_lines = False
-        return _follow(plan, self.taken)
+        return _follow(plan, self.taken, self._count if self.most else None)
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise RunsOnError
 
     def _plan(self, frame: FrameType) -> _Plan | None:
         code = frame.f_code
@@ -80,7 +97,7 @@ class _Plan:
         )
 
 
-def _follow(plan: _Plan, taken: set[Way]) -> Callable[[FrameType, str, Any], Any]:
+def _follow(plan: _Plan, taken: set[Way], count: Callable[[], None] | None) -> Callable[[FrameType, str, Any], Any]:
     before = -1
     choices, handlers, missing, code = plan.choices, plan.handlers, plan.missing, plan.code
 
@@ -88,6 +105,8 @@ def _follow(plan: _Plan, taken: set[Way]) -> Callable[[FrameType, str, Any], Any
         nonlocal before
         if event != "opcode":
             return follow
+        if count is not None:
+            count()
         now = frame.f_lasti
         if before in choices:
             following, target, loop = choices[before]

@@ -75,12 +75,14 @@ class Suite:
     def explored(self) -> Exploration:
         """The choices of the mechanism's own code, over these pairs, along forced values, and on data steered towards them."""
 
-        def run(data: FloatArray) -> None:
-            self.subject.run(data, self.seed)
-            for path in (Path("scales", 40.0), Path("scales", -40.0), Path("scales", 1000.0), Path("scales", -1000.0)):
-                self.subject.through(data, drawing(path, np.random.default_rng(self.seed)))
-
         admissible = self.subject.setting.admissible
+        as_given = subject_on(self.mechanism, self.claim, self.shape, (-math.inf, math.inf))
+
+        def run(data: FloatArray) -> None:
+            as_given.run(data, self.seed)
+            for path in (Path("scales", 40.0), Path("scales", -40.0), Path("scales", 1000.0), Path("scales", -1000.0)):
+                as_given.through(data, drawing(path, np.random.default_rng(self.seed)))
+
         pairs = self.neighbours[:40]
         return explore(run, self.mechanism, self.shape, admissible, budget=EXPLORED, seed=self.seed, pairs=pairs)
 
