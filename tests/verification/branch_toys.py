@@ -266,4 +266,18 @@ def bounded(x, c, low=0.0, high=1.0):  # type: ignore[no-untyped-def]
     return out(c, np.clip(x, low, high).mean())
 
 
-HONEST: dict[str, Callable[..., Any]] = {one.__name__: one for one in (clipped_mean, iterated, median_of_blocks)}
+def guarded(x, c):  # type: ignore[no-untyped-def]
+    if x.ndim != 2 or len(x) == 0:
+        raise ValueError("shape")
+    if not np.isfinite(x).all():
+        raise ValueError("finite numbers")
+    return out(c, np.clip(x, -1, 1).mean())
+
+
+def refuses_rarely(x, c):  # type: ignore[no-untyped-def]
+    if not np.isfinite(x).all() or hashlib.sha256(x.tobytes()).hexdigest().startswith("00000000"):
+        raise ValueError("finite numbers")
+    return out(c, np.clip(x, -1, 1).mean())
+
+
+HONEST: dict[str, Callable[..., Any]] = {one.__name__: one for one in (clipped_mean, iterated, median_of_blocks, guarded)}

@@ -73,6 +73,23 @@ def test_what_is_out_of_reach_is_named() -> None:
     assert str(branch).endswith("was never true")
 
 
+def test_a_rare_refusal_is_named() -> None:
+    """A guard that inadmissible data take is none of the mechanism's choices; one beside it that nothing takes is."""
+    (branch,) = go(toys.refuses_rarely, budget=200).blocking
+    assert "sha256" in str(branch)
+    assert branch.raises
+
+
+def test_a_run_that_goes_on_is_broken_off() -> None:
+    def halves(x: Any, c: Any) -> Any:
+        value = np.abs(x).max()
+        while value > 1:
+            value = value / 2
+        return toys.out(c, value)
+
+    assert not go(halves).blocking  # infinity is halved for ever
+
+
 def test_bounds_keep_the_search_inside() -> None:
     found = go(toys.HIDDEN["median"], pairs=(), admissible=lambda data: np.clip(data, -1, 1))
     assert [branch.outcome for branch in found.blocking] == ["was never true"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.branches.comparisons import Site, watching
 from tailproof.verification.branches.jumps import Branch, described, executed, jumps, links
-from tailproof.verification.branches.own_code import own_code
+from tailproof.verification.branches.own_code import OwnCode, own_code
 from tailproof.verification.branches.public import public_spans
 from tailproof.verification.branches.recorded import Recorder, Way
 from tailproof.verification.branches.source import Span
@@ -26,36 +25,16 @@ REFUSING = 20_000  # instructions within which inadmissible data are refused; wi
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """Pairs on rare data; what was taken and what never was; how many runs it took.  Inadmissible data take the ways `refused`."""
+    """Pairs on rare data; what was taken (jumps of the code) and what never was; how many runs it took."""
 
     pairs: list[Pair]
-    explorer: Explorer
-    recorder: Recorder
-    refused: frozenset[Way]
-    public: frozenset[tuple[str, Span]]
+    taken: frozenset[Way]
+    untaken: list[Branch]
     runs: int
-
-    @property
-    def taken(self) -> frozenset[Way]:
-        return frozenset(self.recorder.taken)
-
-    @cached_property
-    def untaken(self) -> list[Branch]:
-        return never([self])
 
     @property
     def blocking(self) -> list[Branch]:
         return [branch for branch in self.untaken if branch.blocking]
-
-
-def never(explorations: Sequence[Exploration]) -> list[Branch]:
-    """What one of the explorations came to and none took: those of one mechanism with several parameters."""
-    taken = {way for one in explorations for way in one.recorder.taken}
-    entered = {code: None for one in explorations for code in one.recorder.entered}
-    refused = frozenset(way for one in explorations for way in one.refused)
-    public = frozenset[tuple[str, Span]]().union(*(one.public for one in explorations))
-    recorder = Recorder(explorations[0].explorer.own, taken, entered)
-    return [*_untaken_ways(recorder, public, refused), *_untaken_sites([one.explorer for one in explorations], public)]
 
 
 def explore(
@@ -67,26 +46,39 @@ def explore(
     budget: int = 600,
     seed: int = 0,
     pairs: Sequence[Pair] = (),
-    more: Sequence[FloatArray] = (),
 ) -> Exploration:
-    """`run` runs the mechanism once on data, always with the same coins; `pairs` are those that the checks use anyway, `more` are
-    data sets that they use.
-    """
+    """`run` runs the mechanism once on data, always with the same coins; `pairs` are those that the checks use anyway."""
     own, rng = own_code(mechanism), np.random.default_rng(seed)
-    bases = [*(side for pair in pairs for side in pair), *more, rng.standard_normal(shape)]
+    bases = [side for pair in pairs for side in pair] + [rng.standard_normal(shape)]
     explorer = Explorer(run, own, admissible, budget + len(bases))
     rare = steer(explorer, bases, rng)
     made = _pairs(explorer, rare[-PAIRED:], admissible(bases[-1]), rng)
     recorder = Recorder(own)
     sides = {id(side): side for pair in [*pairs, *made] for side in pair}
-    for data in [*sides.values(), *more, *rare]:
+    for data in [*sides.values(), *rare]:
         given = admissible(data)
         recorder.record(lambda given=given: run(given.copy()))  # type: ignore[misc]
-    refusing = Recorder(own, most=REFUSING)
-    for data in _inadmissible(admissible(bases[-1])):
-        refusing.record(lambda data=data: run(data))  # type: ignore[misc]
-    runs = explorer.tried + len(sides) + len(rare)
-    return Exploration(made, explorer, recorder, frozenset(refusing.taken), public_spans(own), runs)
+    public = public_spans(own)
+    refused = _refused(run, own, admissible(bases[-1]))
+    never = [*_untaken_ways(recorder, public, refused), *_untaken_sites(explorer, public)]
+    return Exploration(made, frozenset(recorder.taken), never, explorer.tried + len(sides) + len(rare))
+
+
+def untaken(mechanism: Any, runs: Sequence[Callable[[], Any]]) -> list[Branch]:
+    """The ways that none of the runs took, by name."""
+    own = own_code(mechanism)
+    recorder = Recorder(own)
+    for one in runs:
+        recorder.record(one)
+    return _untaken_ways(recorder, public_spans(own))
+
+
+def _refused(run: Callable[[FloatArray], Any], own: OwnCode, base: FloatArray) -> frozenset[Way]:
+    """The ways that inadmissible data take: what raises there refuses these, and is no choice among admissible data."""
+    recorder = Recorder(own, most=REFUSING)
+    for data in _inadmissible(base):
+        recorder.record(lambda data=data: run(data))  # type: ignore[misc]
+    return frozenset(recorder.taken)
 
 
 def _inadmissible(base: FloatArray) -> Iterator[FloatArray]:
@@ -103,19 +95,10 @@ def _inadmissible(base: FloatArray) -> Iterator[FloatArray]:
     yield base.ravel()
 
 
-def untaken(mechanism: Any, runs: Sequence[Callable[[], Any]]) -> list[Branch]:
-    """The ways that none of the runs took, by name."""
-    own = own_code(mechanism)
-    recorder = Recorder(own)
-    for one in runs:
-        recorder.record(one)
-    return _untaken_ways(recorder, public_spans(own), frozenset())
-
-
-def _untaken_ways(recorder: Recorder, public: frozenset[tuple[str, Span]], refused: frozenset[Way]) -> list[Branch]:
-    """Of choices that were come to; those behind an untaken way are behind its name.  A way that raises, and that inadmissible
-    data take, refuses these.
-    """
+def _untaken_ways(
+    recorder: Recorder, public: frozenset[tuple[str, Span]], refused: frozenset[Way] = frozenset()
+) -> list[Branch]:
+    """Of choices that were come to; those behind an untaken way are behind its name."""
     found: dict[Branch, None] = {}
     for code in recorder.entered:
         taken = {(offset, jumped) for other, offset, jumped in recorder.taken if other == code}
@@ -140,27 +123,17 @@ def _untaken_ways(recorder: Recorder, public: frozenset[tuple[str, Span]], refus
     return list(found)
 
 
-def _untaken_sites(explorers: Sequence[Explorer], public: frozenset[tuple[str, Span]]) -> list[Branch]:
+def _untaken_sites(explorer: Explorer, public: frozenset[tuple[str, Span]]) -> list[Branch]:
     """Comparisons whose outcome is an array or a value, no jump: never true anywhere, or never false."""
-    nearest: dict[Goal, tuple[float, Explorer]] = {}
-    for explorer in explorers:
-        for key, (away, _, _) in explorer.best.items():
-            if key not in nearest or away < nearest[key][0]:
-                nearest[key] = (away, explorer)
-    arrays, beyond_data, seen = (
-        {site for explorer in explorers for site in getattr(explorer.watch, name)}
-        for name in ("arrays", "beyond_data", "seen")
-    )
     found = []
-    for site in sorted(seen, key=lambda site: (site.file, site.span, site.part)):
-        if (site.tested and site not in arrays) or (site, "true") not in nearest:
+    for site in sorted(explorer.watch.seen, key=lambda site: (site.file, site.span, site.part)):
+        if (site.tested and site not in explorer.watch.arrays) or (site, "true") not in explorer.best:
             continue
         for goal in ("true", "false"):
-            away, explorer = nearest[(site, goal)]
-            if away > 0:
+            if explorer.best[(site, goal)][0] > 0:
                 one = Branch(site.function, site.span[0], site.text, f"was never {goal}", continuous=site.continuous)
                 public_here = (site.file, site.span) in public
-                inside = site not in beyond_data and _excluded(explorer, site, goal)
+                inside = site not in explorer.watch.beyond_data and _excluded(explorer, site, goal)
                 found.append(replace(one, depends="public" if public_here else "data", impossible=inside))
     return found
 

@@ -118,7 +118,7 @@ def shapes(base: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
     yield np.tile((-1.0) ** np.arange(n)[:, np.newaxis], (1, d))
     for count in range(1, min(n * d, 12) + 1):
         yield (np.arange(n * d) % count).astype(np.float64).reshape(n, d)
-    for exponent in (-300, -150, -60, -20, -15, -12, -9, -6, -3, 3, 6, 9, 12, 20, 60, 100):
+    for exponent in (-300, -150, -60, -20, -15, -12, -9, -6, -3, 3, 6, 9, 12, 20, 60, 100, 160, 300):
         yield base * 10.0**exponent
     for scale in (1.0, 100.0):
         yield scale * rng.standard_normal((n, d))
