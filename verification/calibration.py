@@ -168,11 +168,12 @@ def _p1_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
         alpha, beta = eps / (5 * math.sqrt(2 * math.log(2 / delta))), eps / (4 * (d + math.log(2 / delta)))
     else:
         alpha, beta = _p1_a1_tuned(d, eps, delta)
-    S = float(release.sensitivity.bound)  # but where the minimisers are known: the blocks' means, clamped to [−1, 1]
-    if p["domain"] == "box:-1,1" and p["loss"] == Quadratic(np.eye(1)):
+    S = float(release.sensitivity.bound)  # but where the minimisers are known: on a line, the blocks' means, clamped to W
+    if d == 1 and isinstance(p["loss"], Quadratic) and p["domain"].startswith("box:"):
+        low, high = map(float, p["domain"].removeprefix("box:").split(","))
         size = len(data) // m
-        points = [min(max(float(data[size * i : size * (i + 1), 0].mean()), -1.0), 1.0) for i in range(m)]
-        S = reference_aggregate_sensitivity(points, beta=beta, width=2.0, any_centre=p.get("centres") == "any")
+        points = [min(max(float(data[size * i : size * (i + 1), 0].mean()), low), high) for i in range(m)]
+        S = reference_aggregate_sensitivity(points, beta=beta, width=high - low, any_centre=p.get("centres") == "any")
     return Published(Gaussian, S / alpha, ApproxDP(eps, delta))
 
 
@@ -304,10 +305,11 @@ def _p0_budget(p: dict[str, Any], Delta: float) -> Published:
 
 
 def _p0_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
-    """P0 Algorithm 3: σ_i = 8C_i√log(1/δ)/(n_iλ_iε), n_i = n/2^i, λ_i = 1/(η_i n_i^p), λ_1 = 1/(η_1 n_1^{2p}); here p = 1."""
+    """P0 Algorithm 3: σ_i = 8C_i√log(1/δ)/(n_iλ_iε), n_i = ⌊n/2^i⌋, λ_i = 1/(η_i n_i^p), λ_1 = 1/(η_1 n_1^{2p}); here p = 1."""
     i = int(release.name.split("/")[0].removeprefix("phase"))
     phase = p["phases"][i - 1]
-    n_i, lam = len(data) / 2**i, 1 / (phase.step * (len(data) / 2**i) ** (2 if i == 1 else 1))
+    n_i = len(data) // 2**i
+    lam = 1 / (phase.step * n_i ** (2 if i == 1 else 1))
     return _p0_budget(p, 2 * phase.clip / (n_i * lam))
 
 
@@ -325,21 +327,21 @@ def _p0_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
 
 
 def _p0_r3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
-    """As P0.A3, for the sensitivity (2 + 2κ)C/(nλ) of a point with a certified gap; κ = 0.1."""
+    """As P0.A3, for the sensitivity (2 + 2κ)C/(nλ) of a point with a certified gap."""
     phase = p["phases"][int(release.name.split("/")[0].removeprefix("phase")) - 1]
-    return _p0_budget(p, 2.2 * phase.clip / (phase.size * phase.weight))
+    return _p0_budget(p, (2 + 2 * p.get("kappa", 0.1)) * phase.clip / (phase.size * phase.weight))
 
 
 def _p0_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
     """P0 Algorithm 6: σ² = 128C²T·log(1/δ)/(n²ε²); its proof: σ₁² = 8C²log(1/δ₀)/ε₀² per record, ε₀ and δ₀ by shuffling n
-    records.
+    records.  Batches have m = ⌊n/T⌋ records: T/n is read as 1/m.
     """
-    n, C, T = len(data), p["clip"], p["steps"]
+    n, C, m = len(data), p["clip"], len(data) // p["steps"]
     if p["noise"] == "central":
-        return _p0_budget(p, 2 * C * T / n)
+        return _p0_budget(p, 2 * C / m)
     eps, delta = p["epsilon"], p["delta"]
     if p["noise"] == "batch":
-        variance, Delta = 128 * C**2 * T * math.log(1 / delta) / (n**2 * eps**2), 2 * C * T / n
+        variance, Delta = 128 * C**2 * math.log(1 / delta) / (n * m * eps**2), 2 * C / m
         return Published(Gaussian, math.sqrt(variance), ZCDP(Delta**2 / (2 * variance)))
     low, high = 0.0, 0.5
     for _ in range(200):  # e^ε − 1 = (e^ε₀ − 1)/(e^ε₀ + 1)·(8√(e^ε₀ log(4/δ̂)/n) + 8e^ε₀/n), δ̂ = δ/2
@@ -385,20 +387,23 @@ def _p4_a5(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
 
 
 def _p4_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
-    """P4 Algorithm 7 with ε/2 for each stage: first Algorithm 2, then probabilities ∝ exp(−γF̂).
+    """P4 Algorithm 7 with ε₁ and ε₂ = ε − ε₁ for its stages: first Algorithm 2, then probabilities ∝ exp(−γF̂).
 
     The paper has γ = ε₂/(2·(2C/n)·diam(W_loc)); ours is ε₂/((2C/n)·2·min(r, R)), r the radius of localisation and R that of W, from
     whose centre no point is farther, with 1e-6 added to 1/n for errors of evaluation.
     The walk's γ is that of what is left of ε₂: 2 % are for its distance from the target.
     """
-    n, C, lam, half = len(data), p["lipschitz"], p["weight"], p["epsilon"] / 2
+    n, C, lam, kappa = len(data), p["lipschitz"], p["weight"], p.get("kappa", 0.1)
+    eps1 = p.get("share", 0.5) * p["epsilon"]
+    eps2 = p["epsilon"] - eps1
+    scale = (2 + 2 * kappa) * C / (lam * n * eps1)
     if release.name.startswith("localise"):
-        return Published(L2Laplace, 2.2 * C / (lam * n * half), PureDP(half))
+        return Published(L2Laplace, scale, PureDP(eps1))
     d = data.shape[1] - (p["loss"] != "affine")
-    radius = float(chi2.isf(0.05, 2 * d)) / 2 * 2.2 * C / (lam * n * half) + 0.1 * C / (lam * n)
+    radius = float(chi2.isf(p.get("failure", 0.05), 2 * d)) / 2 * scale + kappa * C / (lam * n)
     reach = min(radius, float(p["domain"].split(":")[1].split(",")[-1]))
     kind, left = {"rejection": (Gibbs, 1.0), "grid": (Softmax, 1.0), "walk": (GridWalk, 0.98)}[p.get("sampler", "rejection")]
-    return Published(kind, 4 * C * reach * (1 / n + 1e-6) / (half * left), PureDP(half))
+    return Published(kind, 4 * C * reach * (1 / n + 1e-6) / (eps2 * left), PureDP(eps2))
 
 
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {

@@ -331,7 +331,7 @@ _OF_MEANS: tuple[Mutant, ...] = (
         "every stage sees all records",
         _P0_STAGED,
         _P0_APPROXIMATION,
-        ("rows[part.start : part.stop]", "rows[-part.stop :]"),
+        ("rows[part.start : part.stop]", "rows[: part.stop]"),
     ),
     *_p0(
         "calibration",
