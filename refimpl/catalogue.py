@@ -240,7 +240,7 @@ _PEELING = Implementation(
     (
         # nine rounds: few do not show a forgotten √s, since the published noise is several times what is needed
         Setting(11, 10, {**_PRIVATE, "truncation": 1.3, "sparsity": 9}, effort=0.4),
-        Setting(13, 4, {"epsilon": 0.83, "delta": 0.053, "truncation": 0.7, "sparsity": 1}, effort=0.5),
+        Setting(13, 4, {"epsilon": 0.83, "delta": 0.053, "truncation": 1.1, "sparsity": 1}, effort=0.5),
     ),
 )
 # a large ε and a small t: where the published calibration is nearest to tight (its zCDP bound is loose)
@@ -256,7 +256,7 @@ _TRIMMED = Implementation(
 _SOFT = Implementation(
     soft_truncation,
     "soft_truncated_mean",
-    (Setting(11, 2, {**_PRIVATE, "second_moment": 1.7, "failure": 0.013}),),
+    (Setting(11, 2, {**_PRIVATE, "second_moment": 1.7, "failure": 0.01}),),
 )
 
 # P1's optimisers: quadratics (a record is the centre), ill-conditioned ones, losses whose curvature depends on the record.
@@ -287,7 +287,7 @@ _TRIMMED_STEPS = Implementation(
         ),
     ),
 )
-_SOFT_PARAMETERS = {**_PRIVATE, **_STEPS, "second_moment": 1.7, "failure": 0.013}
+_SOFT_PARAMETERS = {**_PRIVATE, **_STEPS, "second_moment": 1.7, "failure": 0.01}
 _SOFT_STEPS = Implementation(
     soft_descent,
     "soft_truncation_descent",
@@ -379,14 +379,14 @@ _EXPONENTIAL = Implementation(
 )
 _LOCAL_CHOICE = {"weight": 0.7, "lipschitz": 1.3, "epsilon": 2.1, "domain": "ball:8.7", "kappa": 0.12, "failure": 0.07}
 _WALKED = {"sampler": "walk", "mesh": 0.31}
-_ON_NET = {"sampler": "grid", "mesh": 0.47, "domain": "ball:1.1", "share": 0.37}
+_ON_NET = {"sampler": "grid", "mesh": 0.47, "domain": "ball:1.4", "share": 0.37, "lipschitz": 0.9}
 _LOCAL_EXPONENTIAL = Implementation(
     localised_exponential,
     "localised_exponential",
     (
         Setting(7, 2, {"loss": "absolute", **_LOCAL_CHOICE, **_WALKED}, _moderate, effort=0.03),
         Setting(5, 1, {"loss": "affine", **_LOCAL_CHOICE}, effort=0.03),
-        Setting(5, 3, {"loss": "logistic", **_LOCAL_CHOICE, **_ON_NET}, _moderate_labelled, effort=0.03),
+        Setting(6, 3, {"loss": "logistic", **_LOCAL_CHOICE, **_ON_NET}, _moderate_labelled, effort=0.03),
     ),
 )
 _OBJECTIVE_PLAN = ObjectivePlan(epsilon=0.9, lipschitz=1.3, weight=0.6, bound=1.7, share=0.31, reserve=0.053)
@@ -403,7 +403,7 @@ _OBJECTIVE = Implementation(
             effort=0.1,
         ),
         Setting(
-            9, 3, {"loss": "logistic", "domain": "ball:1.1", "plan": _OBJECTIVE_PLAN, "epsilon": 0.9}, _labelled, effort=0.1
+            8, 3, {"loss": "logistic", "domain": "ball:1.1", "plan": _OBJECTIVE_PLAN, "epsilon": 0.9}, _labelled, effort=0.1
         ),
         Setting(6, 3, {"loss": "squared", "domain": "ball:1.1", "plan": _OBJECTIVE_PLAN, "epsilon": 0.9}, effort=0.1),
     ),
