@@ -206,7 +206,7 @@ class Algorithm:
 
 
 # No public number is 1, 2 or ½, none comes twice, and no size is a multiple of a number of parts: there a wrong formula could
-# agree with the right one (at ρ = ½, √(2ρ) = 2ρ = 1).  `tests/refimpl/test_settings.py` refuses others.
+# agree with the right one (at ρ = ½, √(2ρ) = 2ρ = 1).  `tests/verification/test_settings.py` refuses others.
 _PRIVATE = {"epsilon": 0.83, "delta": 1.2e-3}
 
 _CLIPPED = Implementation(clipped, "clipped_mean", (Setting(13, 3, {"clip": 1.3}),), query=True)
@@ -270,7 +270,10 @@ _AGGREGATE = Implementation(
         Setting(15, 1, {**_AGGREGATED, **_LINE, "noise": "tuned", "centres": "any"}, effort=0.2),
         Setting(27, 1, {**_AGGREGATED, **_LINE}, effort=0.2),
         Setting(
-            42, 2, {**_AGGREGATED, "loss": Quadratic(np.diag([1.6, 1e-3])), "domain": "ball:1.3", "noise": "tuned"}, effort=0.1
+            42,
+            2,
+            {**_AGGREGATED, "loss": Quadratic(np.diag([1.6, 1e-3])), "domain": "ball:1.3", "noise": "tuned"},
+            effort=0.1,
         ),
         Setting(29, 3, {**_AGGREGATED, "loss": "ridge:0.13:logistic", "domain": "ball:1.3"}, _labelled, effort=0.1),
     ),
@@ -301,7 +304,7 @@ _SOFT_STEPS = Implementation(
 # Minimisers move by up to 2C/(λn) ≤ 1 here, so there is room for that in sets of radius 1.4.
 _REGULARISED = {"domain": "ball:1.4", "weight": 0.7, "lipschitz": 1.3, "kappa": 0.12, "epsilon": 0.9}
 _CONCENTRATED = {"domain": "box:-1.4,1.1", "weight": 0.7, "lipschitz": 1.3, "kappa": 0.12, "rho": 0.37}
-_QUADRATIC = Quadratic(1.6 * np.eye(2))
+_QUADRATIC = Quadratic(np.diag([1.6, 0.8]))
 _STEEP = Quadratic(np.diag([1.6, 0.05]))
 _SINGLE = Implementation(
     single,
@@ -324,7 +327,7 @@ _DOUBLE = Implementation(
     double,
     "double_output_perturbation",
     (
-        Setting(5, 2, {"loss": _QUADRATIC, "reading": "B", **_CONCENTRATED, "rho": 1.6}, effort=0.05),
+        Setting(5, 2, {"loss": _QUADRATIC, "reading": "B", **_CONCENTRATED, "rho": 1.7}, effort=0.05),
         Setting(5, 2, {"loss": _QUADRATIC, "reading": "A", **_REGULARISED}, effort=0.05),
         Setting(5, 3, {"loss": "hinge", "reading": "B", **_REGULARISED, "epsilon": 5.7}, _labelled, effort=0.05),
     ),
@@ -339,7 +342,7 @@ _STRUCTURED = Implementation(
 _THREE_PHASES = Plan(
     phases=(
         Phase(5, weight=0.7, lipschitz=1.3, kappa=0.12),
-        Phase(4, weight=1.6, lipschitz=0.6, kappa=0.21),
+        Phase(4, weight=1.5, lipschitz=0.6, kappa=0.21),
         Phase(3, weight=2.7, lipschitz=0.45, kappa=0.17),
     ),
     repetitions=1,
@@ -398,7 +401,7 @@ _OBJECTIVE = Implementation(
         Setting(
             9,
             3,
-            {"loss": "hinge", "domain": "box:-2.3,2.3", "plan": replace(_OBJECTIVE_PLAN, epsilon=2.1), "epsilon": 2.1},
+            {"loss": "hinge", "domain": "box:-1.9,2.3", "plan": replace(_OBJECTIVE_PLAN, epsilon=2.1), "epsilon": 2.1},
             _labelled,
             effort=0.1,
         ),
@@ -471,7 +474,15 @@ _SPARSE = Implementation(
         Setting(
             25,
             2,
-            {"loss": _STEEP, **_PRIVATE, "sparsity": 1, "steps": 12, "learning_rate": 0.43, "truncation": 0.7, "radius": 1.4},
+            {
+                "loss": _STEEP,
+                **_PRIVATE,
+                "sparsity": 1,
+                "steps": 12,
+                "learning_rate": 0.43,
+                "truncation": 0.7,
+                "radius": 1.4,
+            },
             effort=0.1,
         ),
     ),
@@ -552,8 +563,8 @@ _LNC_GM = Implementation(
                 "loss": "logistic",
                 "domain": "box:-8.3,9.7",
                 "smoothness": 2.3,
-                "phases": localised.published_phases(19, **_PHASED, epsilon=2.1, delta=1.2e-3),
-                "epsilon": 2.1,
+                "phases": localised.published_phases(19, **_PHASED, epsilon=1.9, delta=1.2e-3),
+                "epsilon": 1.9,
                 "delta": 1.2e-3,
             },
             _labelled,
@@ -611,7 +622,7 @@ _APPROXIMATION = Implementation(
         ),
     ),
 )
-_GROWING = tuple(approximation.Stage(size, None, phases) for size, phases in zip((6, 8, 11), _PHASES, strict=True))
+_GROWING = tuple(approximation.Stage(size, None, phases) for size, phases in zip((7, 8, 10), _PHASES, strict=True))
 _ITERATED = Implementation(
     iterated,
     "iterated_lnc_gm",

@@ -170,7 +170,7 @@ def _p1_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
         alpha, beta = _p1_a1_tuned(d, eps, delta)
     S = float(release.sensitivity.bound)  # but where the minimisers are known: on a line, the blocks' means, clamped to W
     if d == 1 and isinstance(p["loss"], Quadratic) and p["domain"].startswith("box:"):
-        low, high = map(float, p["domain"].removeprefix("box:").split(","))
+        low, high = _interval(p["domain"])
         size = len(data) // m
         points = [min(max(float(data[size * i : size * (i + 1), 0].mean()), low), high) for i in range(m)]
         S = reference_aggregate_sensitivity(points, beta=beta, width=high - low, any_centre=p.get("centres") == "any")
@@ -282,18 +282,29 @@ def _p4_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
 
 def _p4_s2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     """Ours: a tilt with density ∝ exp(−ε₁‖b‖/(2C)), which spends ε₁ + ln(1 + B/(nΛ)); then noise ∝ exp(−ε₃‖z‖/(2r)).  With u the
-    spacing of floats at 1, r = 4(d + 8)u·((B + Λ + C/R)·far + C + (200 + 4d)·(2C/ε₁)/n + ΛR)/Λ; W is about the origin: far = R."""
+    spacing of floats at 1, r = 4(d + 8)u·((B + Λ + C/R)·far + C + (200 + 4d)·(2C/ε₁)/n + ΛR)/Λ; R is how far W reaches from its
+    middle, far how far from the origin."""
     plan, n, C, lam = p["plan"], len(data), p["plan"].lipschitz, p["plan"].weight
     eps3, tau = plan.reserve * p["epsilon"], plan.share * p["epsilon"]
     eps1, B = p["epsilon"] - eps3 - tau, n * lam * math.expm1(tau)
     if release.name == "minimiser":
         return Published(PerturbedMinimiser, 2 * C / eps1, PureDP(eps1 + math.log1p(B / (n * lam))))
     d = data.shape[1] - 1
-    kind, size = p["domain"].split(":")
-    R = float(size) if kind == "ball" else float(size.split(",")[1]) * math.sqrt(d)
+    low, high = _interval(p["domain"])
+    root = math.sqrt(d) if p["domain"].startswith("box") else 1.0
+    R, far = (high - low) / 2 * root, max(-low, high) * root
     tilt = (200 + 4 * d) * 2 * C / eps1 / n
-    r = 4 * (d + 8) * math.ulp(1.0) * ((B + lam + C / R) * R + C + tilt + lam * R) / lam
+    r = 4 * (d + 8) * math.ulp(1.0) * ((B + lam + C / R) * far + C + tilt + lam * R) / lam
     return Published(L2Laplace, 2 * r / eps3, PureDP(eps3))
+
+
+def _interval(domain: str) -> tuple[float, float]:
+    """The ends of "box:a,b", or −r and r of "ball:r"."""
+    kind, numbers = domain.split(":")
+    if kind == "ball":
+        return -float(numbers), float(numbers)
+    low, high = numbers.split(",")
+    return float(low), float(high)
 
 
 def _p0_budget(p: dict[str, Any], Delta: float) -> Published:

@@ -68,7 +68,8 @@ def worst_query(subject: Subject, seed: int) -> tuple[Measurement, FloatArray]:
 
 def query_data(subject: Subject, seed: int) -> Iterator[tuple[FloatArray, int]]:
     """Data sets, and with how many transcripts of chosen values each: heavy tails; of small and of large scale; far targets with
-    small features, which are clipped but not dropped for their roughness; tied records; enormous and empty ones among others.
+    small features, which are clipped but not dropped for their roughness; tied records; enormous and empty ones among others;
+    records of every size, so that on each side of every threshold there are some.
 
     Where a claim is refuted the setting is one of thousands of steps: there heavy tails, and the records that refute it.
     """
@@ -88,6 +89,15 @@ def query_data(subject: Subject, seed: int) -> Iterator[tuple[FloatArray, int]]:
     yield heavy() * np.append(np.full(d - 1, 0.3), 30.0), 1
     yield heavy()[rng.integers(0, max(1, n // 3), size=n)], 1
     yield heavy() * rng.choice([0.0, 0.1, 1.0, 1e4], p=[0.2, 0.3, 0.3, 0.2], size=(n, 1)), 1
+    yield graded(n, d, rng), 1
+
+
+def graded(n: int, d: int, rng: np.random.Generator) -> FloatArray:
+    """Entries ±s, s from 0.01 to 100, every size once, and last entries of 100·s and s/100 by turns; in a random order."""
+    sizes = np.logspace(-2, 2, n)
+    rows = np.tile(sizes[:, np.newaxis], (1, d))
+    rows[:, -1] *= np.where(np.arange(n) % 2 == 0, 100.0, 0.01)
+    return np.asarray((rows * rng.choice([-1.0, 1.0], size=(n, d)))[rng.permutation(n)])
 
 
 def _runs(subject: Subject, data: FloatArray, seed: int, forced: int) -> Iterator[tuple[Any, Transcript]]:
