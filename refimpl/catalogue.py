@@ -424,7 +424,7 @@ _MEAN_DESCENT = Implementation(
         Setting(8, 4, {"loss": "record-quadratic", **_MEAN_STEPS, "clip": 0.11, "steps": 3}, _curved, effort=0.2),
         Setting(8, 3, {"loss": "logistic", **_MEAN_STEPS, "steps": 3}, _labelled, effort=0.1),
         Setting(12, 1, _UPDATING, effort=0.1),
-        Setting(12, 1, {**_UPDATING, "amplification": "none", "inner_steps": 3}, effort=0.1),
+        Setting(12, 1, {**_UPDATING, "amplification": "none"}, effort=0.1),
     ),
     conditional="conditional_privacy",
 )

@@ -174,6 +174,7 @@ _BY_TYPE: dict[tuple[str, ...], Schema] = {
         "weight",
         "lipschitz",
         "kappa",
+        "share",
         "mesh",
         "learning_rate",
         "step",
