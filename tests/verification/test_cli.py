@@ -69,7 +69,7 @@ def test_replay_of_a_witness(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "witness.json"
     file.write_text(json.dumps(witness))
     assert main(["replay", str(file)]) == 1
-    assert "claimed 0.5, found 2: still violates" in capsys.readouterr().out
+    assert "claimed 0.37, found 1.48: still violates" in capsys.readouterr().out
     assert main(["replay", str(file), "--json", "-"]) == 1
     assert json.loads(capsys.readouterr().out)["violates"] is True
 

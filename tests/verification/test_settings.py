@@ -68,7 +68,9 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, float]]:
         for place, number in _numbers_in(value):
             yield (*path, place), number
     elif isinstance(value, Quadratic):
-        yield from (((*path, place), float(x)) for place, x in np.ndenumerate(value.matrix) if x)
+        diagonal = np.diagonal(value.matrix)
+        places = ["times the identity"] if (diagonal == diagonal[0]).all() else range(len(diagonal))
+        yield from (((*path, place), float(x)) for place, x in zip(places, diagonal, strict=False))
     elif isinstance(value, dict):
         for name, part in value.items():
             yield from leaves(part, (*path, name))
@@ -102,9 +104,9 @@ def put(value: Any, path: Path, number: float) -> Any:
         words[2 * int(first.removeprefix("word "))] = repr(float(number))
         return "".join(words)
     if isinstance(value, Quadratic):
-        matrix = np.array(value.matrix)
-        matrix[first] = number
-        return Quadratic(matrix)
+        diagonal = np.array(np.diagonal(value.matrix))
+        diagonal[slice(None) if first == "times the identity" else first] = number
+        return Quadratic(np.diag(diagonal))
     if isinstance(value, dict):
         return {**value, first: put(value[first], rest, number)}
     if isinstance(value, list | tuple):
