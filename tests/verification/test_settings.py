@@ -232,6 +232,9 @@ def used(setting: Setting) -> int | None:
     return p["plan"].records if hasattr(p.get("plan"), "records") else None
 
 
+EQUAL_PARTS = {("P2.A3", 0): "the amplified claim is computed exactly for groups of one size; the row's other setting has others"}
+
+
 @pytest.mark.parametrize(("row", "index"), PLACES, ids=IDS)
 def test_divisions_leave_a_remainder(row: str, index: int) -> None:
     setting = _setting(row, index)
@@ -239,7 +242,7 @@ def test_divisions_leave_a_remainder(row: str, index: int) -> None:
         return
     for records, parts in divisions(row, setting):
         assert parts > 2
-        assert records % parts, f"{records} records, {parts} parts"
+        assert bool(records % parts) is ((row, index) not in EQUAL_PARTS), f"{records} records, {parts} parts"
     needed = used(setting)
     assert needed is None or needed < setting.n, "no record is left over"
     for stage in setting.parameters.get("stages", ()):
