@@ -103,6 +103,16 @@ def unpenalised_gradients(loss: Any, w: FloatArray, data: FloatArray) -> FloatAr
     return np.asarray(_SLOPES[name](features @ w, targets)[:, None] * features)
 
 
+def value(name: str, margins: FloatArray, targets: FloatArray) -> FloatArray:
+    """φ(m; t), entry by entry."""
+    return _VALUES[name](margins, targets)
+
+
+def slope(name: str, margins: FloatArray, targets: FloatArray) -> FloatArray:
+    """φ'(m; t), entry by entry."""
+    return _SLOPES[name](margins, targets)
+
+
 def pull(loss: Any, w: FloatArray) -> FloatArray:
     """The gradient of the penalty, weight·‖w‖^(power − 2)·w."""
     _, weight, power, _ = read(loss)

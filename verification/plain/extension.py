@@ -1,0 +1,294 @@
+"""The Lipschitz extension of P4 §2 and its regularised minimiser a second time, each with an error that weak duality proves.
+
+    F(w) = (1/n) Σ f_C(w, x_i) + (λ/2)‖w − w0‖²,      f_C(w, x) = min_{y ∈ W} f(y, x) + C‖w − y‖.
+
+Let f ≥ k + ⟨p, ·⟩ on W, ‖g‖ ≤ C, and let σ_W(u) be the maximum of ⟨u, y⟩ over y ∈ W.  Then for every w
+
+    f_C(w) ≥ ⟨g, w⟩ + min_{y ∈ W} (f(y) − ⟨g, y⟩) ≥ ⟨g, w⟩ + k − σ_W(g − p).
+
+One such bound for every record, with the mean ḡ of their g, bounds F from below: the minimum of ⟨ḡ, w⟩ + (λ/2)‖w − w0‖² over a
+convex set is at the projection of w0 − ḡ/λ.  A point whose F is that close to the bound is near the minimiser, as F is λ-strongly
+convex.  Whatever the solver says of itself is not used.
+
+Losses and sets are those of `losses`.  For f = φ(⟨x, ·⟩; t) the minorants are p = v·x, k = −φ*(v; t); for others tangents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import xlog1py, xlogy
+
+from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.plain import losses
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """F over `within`, the infimum in f_C being over `inner`; both are sets of `losses`."""
+
+    loss: Any
+    rows: FloatArray
+    inner: Any
+    within: Any
+    centre: FloatArray
+    weight: float
+    clip: float
+
+
+# --- the minimiser ----------------------------------------------------------------------------------------------------------
+
+
+def minimiser(problem: Problem) -> tuple[FloatArray, float]:
+    """A point of `within`, and how far at most it is from the minimiser of F.
+
+    The conic program is solved in up to three units, as far records try a solver, and the answer with the best proof is taken.
+    """
+    steep = problem.clip + float(np.abs(losses.gradients(problem.loss, problem.centre, problem.rows)).max())
+    best = (problem.centre, math.inf)
+    for unit in dict.fromkeys((1.0, 10.0 ** round(math.log10(steep) / 2), 10.0 ** round(math.log10(steep)))):
+        solved = _solved(problem, unit)
+        if solved is not None:
+            best = min(best, _proved(problem, *solved), key=lambda pair: pair[1])
+        if best[1] <= 1e-4 * problem.clip / (problem.weight * len(problem.rows)):
+            break
+    return best
+
+
+def _proved(p: Problem, w: FloatArray, y: FloatArray, g: FloatArray, v: FloatArray) -> tuple[FloatArray, float]:
+    """The point, moved into the set, and √(2·gap/λ)."""
+    point = losses.project(p.within, w)
+    y = np.array([losses.project(p.inner, row) for row in y])
+    g = g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True) / p.clip, 1.0)
+    above = _each_value(p.loss, y, p.rows) + p.clip * np.linalg.norm(point - y, axis=1)
+    below = np.array([_least(p.loss, p.inner, *record) for record in zip(p.rows, y, g, v, strict=True)])
+    mean = g.mean(axis=0)
+    lowest = losses.project(p.within, p.centre - mean / p.weight)
+    # F(point) − bound, record by record, so that what they share cancels
+    gap = math.fsum(above - below - g @ point) / len(p.rows) + float(mean @ (point - lowest))
+    gap += p.weight / 2 * float((point - lowest) @ (point + lowest - 2 * p.centre))
+    return point, math.sqrt(2 * max(gap, 0.0) / p.weight)
+
+
+def _each_value(loss: Any, points: FloatArray, rows: FloatArray) -> FloatArray:
+    """f(y_i, x_i)."""
+    return np.array([losses.values(loss, y, row[None])[0] for y, row in zip(points, rows, strict=True)])
+
+
+def _least(loss: Any, domain: Any, row: FloatArray, y: FloatArray, g: FloatArray, v: float) -> float:
+    """At most min over W of f − ⟨g, ·⟩, by minorants that touch f, or so it is hoped, at y: with the slope there, and with v."""
+    name, weight, _, _ = losses.read(loss)
+    if name not in CONJUGATES:
+        p = losses.gradients(loss, y, row[None])[0]
+        return float(losses.values(loss, y, row[None])[0] - p @ y) - support(domain, g - p)
+    x, t = (row, 0.0) if name == "affine" else (row[:-1], float(row[-1]))
+    low, high = slope_range(name, t)
+    at_y = losses.slope(name, np.array([x @ y]), np.array([t]))[0]
+    ridge = weight / 2 * float(y @ y)
+    return max(
+        -CONJUGATES[name](u, t) - ridge - support(domain, g - u * x - weight * y)
+        for u in (min(max(float(v), low), high), float(at_y))
+    )
+
+
+# φ*(v; t), so that φ(m; t) ≥ v·m − φ*(v; t) for every slope v that φ can have.
+CONJUGATES: dict[str, Callable[[float, float], float]] = {
+    "affine": lambda v, t: 0.0,  # noqa: ARG005
+    "squared": lambda v, t: v * v / 2 + v * t,
+    "absolute": lambda v, t: v * t,
+    "hinge": lambda v, t: v * t,
+    "relu": lambda v, t: v * t,
+    "logistic": lambda v, t: float(xlogy(-v * t, -v * t) + xlog1py(1 + v * t, v * t)),
+    "l4": lambda v, t: v * t + 3 * (abs(v) / 4) ** (4 / 3),
+}
+
+
+def slope_range(name: str, t: float) -> tuple[float, float]:
+    """The least and the greatest slope of φ(·; t)."""
+    match name:
+        case "affine":
+            return 1.0, 1.0
+        case "absolute":
+            return -1.0, 1.0
+        case "relu":
+            return 0.0, 1.0
+        case "hinge" | "logistic":
+            return min(-t, 0.0), max(-t, 0.0)
+    return -math.inf, math.inf
+
+
+def support(domain: Any, u: FloatArray) -> float:
+    """σ_W(u): where the nearest points of c + τ·u, c in W, end up for τ → ∞; in a `Cut`, where they leave its ball."""
+    length = float(np.linalg.norm(u))
+    if length == 0:
+        return 0.0
+    if not isinstance(domain, losses.Cut):
+        far = 1e9 * (1 + float(np.linalg.norm(losses.middle(domain, len(u)))) + losses.diameter(domain, len(u)))
+        return float(u @ losses.project(domain, losses.middle(domain, len(u)) + far * u / length))
+
+    def at(reach: float) -> FloatArray:
+        return losses.project(domain.base, domain.center + reach * u / length)
+
+    def excess(reach: float) -> float:
+        return float(np.linalg.norm(at(reach) - domain.center)) - domain.radius
+
+    far = 1e9 * domain.radius
+    if excess(far) > 0:
+        far = float(brentq(excess, 0.0, far, xtol=1e-15 * domain.radius, rtol=4 * np.finfo(float).eps))
+    return float(u @ at(far))
+
+
+# --- the conic program --------------------------------------------------------------------------------------------------
+
+
+def _solved(p: Problem, unit: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray] | None:
+    """w, the y_i, the g_i and the slopes v_i (0 without margins), by Clarabel; None if it gives up."""
+    import cvxpy
+
+    program, given, found, links = _program(
+        p.loss, _shape(p.inner), _shape(p.within), len(p.rows), len(p.centre), p.weight / unit, p.clip / unit, unit
+    )
+    name, _, _, matrix = losses.read(p.loss)
+    if name == "quadratic":
+        given["pull"].value = p.rows @ matrix / unit
+    elif name == "affine":
+        given["features"].value = p.rows
+    else:
+        given["features"].value, given["targets"].value = p.rows[:, :-1], p.rows[:, -1]
+    given["centre"].value = p.centre
+    for which, domain in (("inner", p.inner), ("within", p.within)):
+        if isinstance(domain, losses.Cut):
+            given[f"{which} centre"].value, given[f"{which} radius"].value = domain.center, domain.radius
+    accuracy = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+    with warnings.catch_warnings(), contextlib.suppress(cvxpy.SolverError):
+        warnings.simplefilter("ignore", UserWarning)  # it stops above these tolerances, as near as floats let it come
+        program.solve(solver=cvxpy.CLARABEL, **accuracy)
+        if found[0].value is not None and links["q"].dual_value is not None:
+            n = len(p.rows)
+            v = -n * unit * links["m"].dual_value if "m" in links else np.zeros(n)
+            return found[0].value, found[1].value, -n * unit * links["q"].dual_value, v
+    return None
+
+
+def _shape(domain: Any) -> Any:
+    """What of the set stays the same where a ball around a released point is new in every run."""
+    return ("cut", domain.base) if isinstance(domain, losses.Cut) else domain
+
+
+@lru_cache(maxsize=64)
+def _program(loss: Any, inner: Any, within: Any, n: int, d: int, weight: float, clip: float, unit: float) -> Any:
+    """The joint program over w and all y_i, in units of `unit`, with the records as parameters: compiled once for many data sets."""
+    import cvxpy
+
+    name, ridge, _, matrix = losses.read(loss)
+    given: dict[str, Any] = {"centre": cvxpy.Parameter(d)}
+    w, y, q = cvxpy.Variable(d), cvxpy.Variable((n, d)), cvxpy.Variable((n, d))
+    links = {"q": q == np.ones((n, 1)) @ cvxpy.reshape(w, (1, d), order="C") - y}
+    if name == "quadratic":
+        values, vectors = np.linalg.eigh(matrix / unit)
+        given["pull"] = cvxpy.Parameter((n, d))
+        root = np.sqrt(np.maximum(values, 0.0)) * vectors
+        total = cvxpy.sum_squares(y @ root) / 2 - cvxpy.sum(cvxpy.multiply(given["pull"], y))
+    else:
+        given["features"], m = cvxpy.Parameter((n, d)), cvxpy.Variable(n)
+        if name != "affine":
+            given["targets"] = cvxpy.Parameter(n)
+        links["m"] = m == cvxpy.sum(cvxpy.multiply(given["features"], y), axis=1)
+        total = cvxpy.sum(_convex(name, m, given.get("targets"))) / unit
+    total = total + ridge / unit / 2 * cvxpy.sum_squares(y) + clip * cvxpy.sum(cvxpy.norm(q, 2, axis=1))
+    objective = total / n + weight / 2 * cvxpy.sum_squares(w - given["centre"])
+    conditions = [*links.values()]
+    for which, domain, places in (("inner", inner, y), ("within", within, cvxpy.reshape(w, (1, d), order="C"))):
+        base = domain
+        if isinstance(domain, tuple):
+            base = domain[1]
+            given[f"{which} centre"], given[f"{which} radius"] = cvxpy.Parameter(d), cvxpy.Parameter(nonneg=True)
+            away = places - np.ones((places.shape[0], 1)) @ cvxpy.reshape(given[f"{which} centre"], (1, d), order="C")
+            conditions.append(cvxpy.norm(away, 2, axis=1) <= given[f"{which} radius"])
+        for i in range(places.shape[0]):
+            conditions += losses.cvxpy_conditions(base, places[i])
+    return cvxpy.Problem(cvxpy.Minimize(objective), conditions), given, (w, y), links
+
+
+def _convex(name: str, m: Any, t: Any) -> Any:
+    """φ(m; t), entry by entry; of labels t = ±1 only their products with m occur."""
+    import cvxpy
+
+    match name:
+        case "affine":
+            return m
+        case "squared":
+            return cvxpy.square(m - t) / 2
+        case "absolute":
+            return cvxpy.abs(m - t)
+        case "hinge":
+            return cvxpy.pos(1 - cvxpy.multiply(t, m))
+        case "relu":
+            return cvxpy.pos(m - t)
+        case "logistic":
+            return cvxpy.logistic(-cvxpy.multiply(t, m))
+        case "l4":
+            return cvxpy.power(m - t, 4)
+    raise NotImplementedError(f"no conic form of {name} here")
+
+
+# --- values ---------------------------------------------------------------------------------------------------------------
+
+
+def values(loss: Any, domain: Any, rows: FloatArray, points: FloatArray, clip: float) -> tuple[FloatArray, float]:
+    """The mean of f_C(w, x_i) at every row w of `points`, and how far the worst of them is from the truth at most.
+
+    For losses of a linear model, by the condition of optimality: y is P_W(w − τ·s·x), s the sign of φ' at w, and v = s·C·τ/‖w − y‖
+    is a slope of φ at y.  Along τ the one grows and the other falls: τ is found by bisection.
+    """
+    name, weight, _, _ = losses.read(loss)
+    if name not in CONJUGATES or weight:
+        raise NotImplementedError(f"values of the extension of {loss!r}")
+    x, t = (rows, np.zeros(len(rows))) if name == "affine" else (rows[:, :-1], rows[:, -1])
+    n, places = len(rows), np.repeat(points, len(rows), axis=0)
+    x, t = np.tile(x, (len(points), 1)), np.tile(t, len(points))
+    y, g, v = _nearest_trade(name, domain, places, x, t, clip)
+    above = losses.value(name, np.einsum("ij,ij->i", x, y), t) + clip * np.linalg.norm(places - y, axis=1)
+    below = [_least(loss, domain, *record) for record in zip(np.tile(rows, (len(points), 1)), y, g, v, strict=True)]
+    gaps = above - np.array(below) - np.einsum("ij,ij->i", g, places)
+    error = float(gaps.reshape(-1, n).mean(axis=1).max(initial=0.0))
+    return above.reshape(-1, n).mean(axis=1), error
+
+
+def _nearest_trade(
+    name: str, domain: Any, w: FloatArray, x: FloatArray, t: FloatArray, clip: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Row by row y, the subgradient |v|·(w − y)/τ, no longer than C, and v."""
+    start = losses.slope(name, np.einsum("ij,ij->i", x, w), t)
+    sign = np.sign(start)
+
+    def at(tau: FloatArray) -> FloatArray:
+        return np.array([losses.project(domain, row) for row in w - (tau * sign)[:, None] * x])
+
+    def size(y: FloatArray) -> FloatArray:
+        """|φ'|, negative where its sign is not that at w."""
+        return np.asarray(sign * losses.slope(name, np.einsum("ij,ij->i", x, y), t))
+
+    diameter, steep = losses.diameter(domain, w.shape[1]), np.maximum(np.linalg.norm(x, axis=1), 1e-300)
+    most = 2 * diameter * np.abs(start) / clip
+    low, high = np.zeros(len(w)), most
+    for _ in range(80):
+        tau = (low + high) / 2
+        y = at(tau)
+        on = clip * tau < size(y) * np.linalg.norm(w - y, axis=1)  # C·τ/‖w − y‖ is still below the slope
+        low, high = np.where(on, tau, low), np.where(on, high, tau)
+    y = at(low)
+    length = np.linalg.norm(w - y, axis=1)
+    stays = length <= 1e-8 * diameter  # y is w: then the direction is that in which it would set out
+    tau = np.where(stays, 1e-8 * diameter / steep, low)
+    v = np.where(stays, np.abs(start), np.divide(clip * low, length, out=np.zeros_like(low), where=length > 0))
+    g = np.divide(v, tau, out=np.zeros_like(v), where=tau > 0)[:, None] * (w - at(tau))
+    return y, g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True) / clip, 1.0), sign * v
