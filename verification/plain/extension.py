@@ -292,3 +292,55 @@ def _nearest_trade(
     v = np.where(stays, np.abs(start), np.divide(clip * low, length, out=np.zeros_like(low), where=length > 0))
     g = np.divide(v, tau, out=np.zeros_like(v), where=tau > 0)[:, None] * (w - at(tau))
     return y, g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True) / clip, 1.0), sign * v
+
+
+# --- the subgradient method of Theorem D.4 ----------------------------------------------------------------------------------
+
+SOLVED = 1e-9
+"""What a conic program's answer lacks, relative to the record and to C: two orders above what is seen."""
+REACH = 1e-2
+"""How far around a point a subgradient must stay the same."""
+
+
+def mean_of_steps(p: Problem, accuracy: float) -> tuple[FloatArray, float] | None:
+    """The mean of T projected subgradient steps of F over W from w0, and how far at most another's mean may be from it.
+
+    T = ⌈(RM/(0.9(α − ν)))²⌉ steps of length R/(M√T), R the diameter, M = C + λ·max ‖w − w0‖, α the accuracy, ν a tenth of it.
+    A ν'-subgradient g at w has ⟨g, e⟩ ≤ ⟨g', e⟩ + ν'/δ for the subgradients g' at w + δe, and so it is known, axis by axis, where
+    these are nearly the same on both sides.  None for a part of W, where projections are inexact.
+    """
+    size = len(p.centre)
+    if isinstance(p.within, losses.Cut):
+        if max(np.linalg.norm(c - p.within.center) for c in farthest(p.inner, p.within.center)) > p.within.radius:
+            return None
+    most = max(float(np.linalg.norm(c - p.centre)) for c in farthest(p.inner, p.centre))
+    R, M = losses.diameter(p.inner, size), p.clip + p.weight * most
+    T = math.ceil((R * M / (0.9 * 0.9 * accuracy)) ** 2)
+    step = R / (M * math.sqrt(T))
+    bias = SOLVED * (p.clip * R + float(np.abs(p.rows).max()))
+    point, off, points, offs = p.centre, 0.0, [], []
+    for _ in range(T):
+        points.append(point)
+        offs.append(off)
+        slope = _mean_slope(p, point)
+        sides = [_mean_slope(p, point + side * (REACH + off) * e)[j] for j, e in enumerate(np.eye(size)) for side in (-1, 1)]
+        spread = np.abs(np.reshape(sides, (size, 2)) - slope[:, None]).max(axis=1) + bias / REACH
+        off += step * (float(np.linalg.norm(spread)) + p.weight * off)
+        point = losses.project(p.inner, point - step * (slope + p.weight * (point - p.centre)))
+    return np.mean(points, axis=0), float(np.mean(offs))
+
+
+def _mean_slope(p: Problem, w: FloatArray) -> FloatArray:
+    name = losses.read(p.loss)[0]
+    x, t = (p.rows, np.zeros(len(p.rows))) if name == "affine" else (p.rows[:, :-1], p.rows[:, -1])
+    return np.asarray(_nearest_trade(name, p.inner, np.tile(w, (len(x), 1)), x, t, p.clip)[1].mean(axis=0))
+
+
+def farthest(domain: Any, point: FloatArray) -> list[FloatArray]:
+    """Points of a ball or a box among which is the one farthest from the point: beyond its middle, or a corner."""
+    size = len(point)
+    middle, far = losses.middle(domain, size), 1e9 * losses.diameter(domain, size)
+    away = middle - point
+    length = float(np.linalg.norm(away))
+    ways = [away / length if length else np.eye(size)[0], *(2.0 * np.array(i) - 1 for i in np.ndindex(*[2] * size))]
+    return [losses.project(domain, middle + far * way) for way in ways]
