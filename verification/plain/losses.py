@@ -223,40 +223,6 @@ def _project_on_cross(point: FloatArray, centre: FloatArray, radius: float) -> F
     return np.asarray(centre + np.sign(away) * np.maximum(size - theta, 0.0))
 
 
-# --- the same as convex expressions, for a conic solver ------------------------------------------------------------
-
-
-def cvxpy_value(loss: Any, variable: Any, record: FloatArray) -> Any:
-    """f(variable, record) as a convex expression, of quadratics up to a constant."""
-    import cvxpy
-
-    name, weight, power, matrix = read(loss)
-    penalty = weight / power * cvxpy.norm(variable) ** power if weight else 0.0
-    if name == "quadratic":
-        values, vectors = np.linalg.eigh(matrix)
-        root = (np.sqrt(np.maximum(values, 0.0)) * vectors).T
-        return cvxpy.sum_squares(root @ variable) / 2 - (matrix @ record) @ variable + penalty
-    if name == "record-quadratic":
-        half = len(record) // 2
-        curvatures, centres = record[:half], record[half:]
-        bend = cvxpy.sum_squares(cvxpy.multiply(np.sqrt(curvatures), variable)) / 2
-        return bend - (curvatures * centres) @ variable + penalty
-    x, t = (record, 0.0) if name == "affine" else (record[:-1], record[-1])
-    m = x @ variable
-    return (
-        penalty
-        + {
-            "affine": lambda: m,
-            "squared": lambda: cvxpy.square(m - t) / 2,
-            "absolute": lambda: cvxpy.abs(m - t),
-            "hinge": lambda: cvxpy.pos(1 - t * m),
-            "relu": lambda: cvxpy.pos(m - t),
-            "logistic": lambda: cvxpy.logistic(-t * m),
-            "l4": lambda: cvxpy.power(m - t, 4),
-        }[name]()
-    )
-
-
 def cvxpy_conditions(domain: Any, variable: Any) -> list[Any]:
     """That the variable lies in the set."""
     import cvxpy
