@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from tailproof.refimpl.channel import Bound, Channel, Release, Smooth, Transcript
+from tailproof.refimpl.domains import Domain
 from tailproof.refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, PerturbedMinimiser, Softmax, Value
-from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
 from tailproof.refimpl.pure_dp.grid_walk import GridWalk
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import plain
@@ -164,6 +164,8 @@ def _difference(release: Release, expected: Expected) -> Measurement:
         return _choice_difference(release, expected, query, wanted)
     if query.shape != wanted.shape:
         return _wrong(f"{release.name}: the query has shape {query.shape}, the published one {wanted.shape}")
+    if not math.isfinite(expected.within):
+        return _wrong(f"{release.name}: nothing is known of the published query")
     difference = query - wanted
     if expected.up_to_constant:
         difference = difference - difference.mean()
@@ -175,8 +177,9 @@ def _difference(release: Release, expected: Expected) -> Measurement:
 def _asked(release: Release, expected: Expected) -> FloatArray:
     """The recorded query; of a density the scores at those points of its set that are nearest to the published places."""
     law = release.law
-    if isinstance(law, Gibbs) and isinstance(law.potential, CentredRisk) and expected.places is not None:
-        return law.potential.scores(law.potential.local.project(expected.places))
+    if isinstance(law, Gibbs) and expected.places is not None:
+        local: Domain = law.potential.local  # type: ignore[attr-defined]
+        return law.potential.scores(local.project(expected.places))
     return np.asarray(released_query(release), dtype=np.float64)
 
 

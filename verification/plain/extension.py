@@ -126,13 +126,10 @@ def slope_range(name: str, t: float) -> tuple[float, float]:
 
 
 def support(domain: Any, u: FloatArray) -> float:
-    """σ_W(u): where the nearest points of c + τ·u, c in W, end up for τ → ∞; in a `Cut`, where they leave its ball."""
+    """σ_W(u); in a `Cut` the maximum is where the nearest points of c + τ·u in the rest leave the ball around c."""
     length = float(np.linalg.norm(u))
-    if length == 0:
-        return 0.0
     if not isinstance(domain, losses.Cut):
-        far = 1e9 * (1 + float(np.linalg.norm(losses.middle(domain, len(u)))) + losses.diameter(domain, len(u)))
-        return float(u @ losses.project(domain, losses.middle(domain, len(u)) + far * u / length))
+        return losses.support(domain, u)
 
     def at(reach: float) -> FloatArray:
         return losses.project(domain.base, domain.center + reach * u / length)
@@ -140,10 +137,10 @@ def support(domain: Any, u: FloatArray) -> float:
     def excess(reach: float) -> float:
         return float(np.linalg.norm(at(reach) - domain.center)) - domain.radius
 
-    far = 1e9 * domain.radius
-    if excess(far) > 0:
-        far = float(brentq(excess, 0.0, far, xtol=1e-15 * domain.radius, rtol=4 * np.finfo(float).eps))
-    return float(u @ at(far))
+    far = 1e6 * domain.radius
+    if length == 0 or excess(far) <= 0:
+        return support(domain.base, u)
+    return float(u @ at(float(brentq(excess, 0.0, far, xtol=1e-15 * domain.radius, rtol=4 * np.finfo(float).eps))))
 
 
 # --- the conic program --------------------------------------------------------------------------------------------------

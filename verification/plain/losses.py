@@ -197,6 +197,14 @@ def diameter(domain: Any, size: int) -> float:
     return float(np.linalg.norm(numbers[1] - numbers[0])) if kind == "box" else 2 * float(numbers[1])
 
 
+def support(domain: Any, u: FloatArray) -> float:
+    """σ_W(u), the largest ⟨u, w⟩ over w in W."""
+    kind, (first, second) = _set(domain, len(u))
+    if kind == "box":
+        return float(np.maximum(u * first, u * second).sum())
+    return float(u @ first + second * (np.linalg.norm(u) if kind == "ball" else np.abs(u).max()))
+
+
 def _set(domain: Any, size: int) -> tuple[str, tuple[Any, Any]]:
     """("ball" or "l1", (centre, radius)) or ("box", (lower, upper))."""
     if isinstance(domain, str):

@@ -90,7 +90,9 @@ def _gradients(loss: Any, data: FloatArray, w: FloatArray, width: float | None) 
         }[name]
         reach = width * math.hypot(*x)
         z = min(max((m - kink) / reach, -1.0), 1.0) if reach else 0.0
-        beyond = 0.5 + z * gamma(d / 2 + 1) / (math.sqrt(math.pi) * gamma((d + 1) / 2)) * hyp2f1(0.5, (1 - d) / 2, 1.5, z * z)
+        beyond = 0.5 + z * gamma(d / 2 + 1) / (math.sqrt(math.pi) * gamma((d + 1) / 2)) * hyp2f1(
+            0.5, (1 - d) / 2, 1.5, z * z
+        )
         found.append((before + (after - before) * beyond) * (t if name == "hinge" else 1.0) * x)
     return np.array(found)
 
