@@ -146,7 +146,8 @@ def _along(run: plain.Plain, transcript: Transcript, output: Any) -> Measurement
     try:
         missing = run.send(received)
     except StopIteration as end:
-        return _worst([*found, _output_difference(output, end.value, transcript)])
+        queries = _worst([Measurement(0.0, 1.0, "nothing is released"), *found])
+        return queries if queries.exceeds else _worst([queries, _output_difference(output, end.value, transcript)])
     return _wrong(f"{missing.name}: the published algorithm releases it, the run had ended")
 
 
@@ -205,11 +206,11 @@ def _allowed_of_scores(release: Release, expected: Expected, wanted: FloatArray)
 
 
 def _chosen_places(release: Release, expected: Expected) -> FloatArray:
-    """The points that have the score of the chosen index."""
+    """The points that have the score of the chosen index, or the nearest one."""
     query, wanted = _asked(release, expected), _published(release, expected)
     apart = np.abs(_levels(wanted) - _levels(query)[int(release.output)])
     assert expected.places is not None
-    return np.asarray(expected.places[apart <= 2 * _allowed_of_scores(release, expected, wanted)])
+    return np.asarray(expected.places[apart <= max(2 * _allowed_of_scores(release, expected, wanted), apart.min())])
 
 
 def _reach(release: Release) -> float:
@@ -228,7 +229,7 @@ def _output_difference(output: Any, wanted: Any, transcript: Transcript) -> Meas
         return Measurement(0.0, 1.0, "the output is not stated")
     if isinstance(wanted, OneOf):
         tried = [_output_difference(output, one, transcript) for one in wanted.outputs]
-        return min(tried, key=lambda found: found.measured, default=_wrong("the output has a score that none has"))
+        return min(tried, key=lambda found: found.measured)
     found, published = _numbers(output), _numbers(wanted)
     if found.shape != published.shape:
         return _wrong(f"the output has {found.size} numbers, the published one {published.size}")

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
-from tailproof.refimpl.channel import L2, Channel
-from tailproof.refimpl.claims import ZCDP
-from tailproof.refimpl.laws import Gaussian, UniformPermutation
+from tailproof.refimpl.channel import L2, Channel, LInf
+from tailproof.refimpl.claims import ZCDP, PureDP
+from tailproof.refimpl.laws import Gaussian, Softmax, UniformPermutation
 from tailproof.verification import mutants, query_check
 from tailproof.verification.mutants import Mutant
-from tailproof.verification.plain import Expected, Hidden, Plain
+from tailproof.verification.plain import Expected, Hidden, OneOf, Plain
 from tailproof.verification.query_check import check_queries, forcing_channel, plain_algorithms, worst_query
 from tailproof.verification.subject import Subject, subject_of
 from tests.verification.departures import EDITS
@@ -204,6 +204,79 @@ def test_scores_may_differ_by_a_constant() -> None:
     assert query_check._difference(drawn.releases[1], shifted).measured < 1e-3
     assert query_check._difference(drawn.releases[1], replace(shifted, up_to_constant=False)).exceeds
     assert not query_check._difference(drawn.releases[1], replace(shifted, up_to_constant=False, within=13.0)).exceeds
+
+
+def test_a_query_of_which_nothing_is_known_is_not_passed() -> None:
+    _, drawn = _toy_subject(_toy).run(np.zeros((12, 3)), _seed())
+    assert query_check._difference(drawn.releases[1], Expected("first", np.full(3, 7.0), within=math.inf)).exceeds
+
+
+# --- choices whose order is open ----------------------------------------------------------------------------------------
+
+
+_PLACES = np.array([[0.0], [1.0], [2.0], [2.0]])  # one of them twice, as at a corner
+
+
+def _choice(data: Any, channel: Channel, **_: Any) -> Any:
+    """By the distance from the first number, with the places in another order, and the double one once."""
+    places = _PLACES[[2, 0, 1]]
+    law = Softmax(-np.abs(places[:, 0] - data[0, 0]), 1.0)
+    return places[int(channel.release("place", law, sensitivity=LInf(1.0), spend=PureDP(2.0)))]
+
+
+def _plain_choice(data: Any, _: dict[str, Any]) -> Plain:
+    scores = -np.abs(_PLACES[:, 0] - data[0, 0]) + 7  # scores mean something up to a constant only
+    return OneOf(tuple((yield Expected("place", scores, up_to_constant=True, places=_PLACES))))
+
+
+def _next_place(data: Any, channel: Channel, **parameters: Any) -> Any:
+    return (_choice(data, channel, **parameters) + 1) % 3
+
+
+def _other_scores(data: Any, _: dict[str, Any]) -> Plain:
+    return OneOf(
+        tuple((yield Expected("place", -np.square(_PLACES[:, 0] - data[0, 0]), up_to_constant=True, places=_PLACES)))
+    )
+
+
+def _fewer_places(data: Any, _: dict[str, Any]) -> Plain:
+    places = _PLACES[1:]
+    scores = -np.abs(places[:, 0] - data[0, 0])
+    return OneOf(tuple((yield Expected("place", scores, up_to_constant=True, places=places))))
+
+
+def test_a_choice_passes_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _checked(monkeypatch, _choice, _plain_choice).measured < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "algorithm", "said"),
+    [
+        (_next_place, _plain_choice, "the output is"),
+        (_choice, _other_scores, "place: a score is"),
+        (_choice, _fewer_places, "place: a score is"),
+    ],
+)
+def test_a_wrong_choice_is_named(monkeypatch: pytest.MonkeyPatch, mechanism: Any, algorithm: Any, said: str) -> None:
+    found = _checked(monkeypatch, mechanism, algorithm)
+    assert found.exceeds
+    assert said in found.detail
+
+
+def test_a_query_may_depend_on_what_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the tilt of a perturbed minimiser does."""
+
+    def shifted(data: Any, channel: Channel, **_: Any) -> Any:
+        return channel.release("first", Gaussian(data[0], 1.0), sensitivity=L2(1.0), spend=ZCDP(0.5))
+
+    def right(data: Any, _: dict[str, Any]) -> Plain:
+        return (yield Expected("first", lambda value: data[0] + 0 * value))
+
+    def wrong(data: Any, _: dict[str, Any]) -> Plain:
+        return (yield Expected("first", lambda value: data[0] + 1e-6 * value))
+
+    assert _checked(monkeypatch, shifted, right).measured < 1e-3
+    assert _checked(monkeypatch, shifted, wrong).exceeds
 
 
 def test_a_row_without_a_plain_algorithm_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,7 +182,7 @@ def _shape(domain: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _program(loss: Any, inner: Any, within: Any, n: int, d: int, weight: float, clip: float, unit: float) -> Any:
-    """The joint program over w and all y_i, in units of `unit`, with the records as parameters: compiled once for many data sets."""
+    """The joint program over w and all y_i, with the records as parameters: compiled once for many data sets."""
     import cvxpy
 
     name, ridge, _, matrix = losses.read(loss)
@@ -307,9 +307,9 @@ def mean_of_steps(p: Problem, accuracy: float) -> tuple[FloatArray, float] | Non
     these are nearly the same on both sides.  None for a part of W, where projections are inexact.
     """
     size = len(p.centre)
-    if isinstance(p.within, losses.Cut):
-        if max(np.linalg.norm(c - p.within.center) for c in farthest(p.inner, p.within.center)) > p.within.radius:
-            return None
+    part = p.within if isinstance(p.within, losses.Cut) else None
+    if part and max(np.linalg.norm(c - part.center) for c in farthest(p.inner, part.center)) > part.radius:
+        return None
     most = max(float(np.linalg.norm(c - p.centre)) for c in farthest(p.inner, p.centre))
     R, M = losses.diameter(p.inner, size), p.clip + p.weight * most
     T = math.ceil((R * M / (0.9 * 0.9 * accuracy)) ** 2)

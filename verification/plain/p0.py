@@ -7,7 +7,6 @@ T − 1; records rougher than the public smoothness count as gradient 0; a penal
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np

@@ -153,7 +153,8 @@ def objective(data: FloatArray, p: dict[str, Any]) -> Plain:
 
     def tilt(y: FloatArray) -> FloatArray:
         v = losses.project(W, y)
-        return -(tempered_gradient(p["loss"], data, v, C, B) + n * Lambda * (v - w0) + stiffness * (y - v))
+        slope = tempered_gradient(p["loss"], data, v, C, B) + n * Lambda * (v - w0)
+        return np.asarray(-slope - stiffness * (y - v))
 
     above = yield Expected("minimiser", tilt)
     noisy = yield Expected("point", losses.project(W, above))
