@@ -141,6 +141,9 @@ def _along(run: plain.Plain, transcript: Transcript, output: Any) -> Measurement
             found.append(_difference(release, expected))
             if found[-1].measured == math.inf:
                 return found[-1]
+            if expected.law is not None:
+                said = f"{release.name}: how far the law is from the published one, of what is stated"
+                found.append(Measurement(expected.law(release.law), 1.0, said))
             if expected.places is not None and isinstance(release.law, CHOICES):
                 received = _chosen_places(release, expected)
     try:

@@ -176,6 +176,15 @@ EDITS: list[tuple[str, str, str | None, tuple[str, str]]] = [
     ("P4.A7", "coarser net", None, ("net(local, (mesh or MESH)", "net(local, 1.5 * (mesh or MESH)")),
     ("P4.A7", "coarser grid", None, ("spacing = walk_spacing(", "spacing = 0.7 * walk_spacing(")),
     ("P4.A7", "another point", None, ("points[int(channel.release(", "points[-1 - int(channel.release(")),
+    (
+        "P4.A7",
+        "fewer steps",
+        None,
+        (
+            "return GridWalk(scores, temperature, grid.neighbours, start, steps)",
+            "return GridWalk(scores, temperature, grid.neighbours, start, 1 + steps // 8)",
+        ),
+    ),
     ("P4.D4", "ascent", _FIXED_STEP, ("point - steps.step * slope.vector", "point + steps.step * slope.vector")),
     ("P4.D4", "half the step", _FIXED_STEP, ("point - steps.step * slope.vector", "point - steps.step / 2 * slope.vector")),
     (

@@ -29,6 +29,8 @@ class Expected:
     then, each of them with the nearest (`within` is for every one), and what is received is not an index but the points that have
     the chosen score: one of them, unless points tie.  Of a density on a set, `places` are any points at all, and `query` has the
     scores of those of the set that are nearest to them.
+
+    `law` is for a law that is only near the published one: how far it is, as a multiple of what is stated.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Expected:
     within: float = 0.0
     up_to_constant: bool = False
     places: FloatArray | None = None
+    law: Callable[[Any], float] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 Where the paper leaves something open, or a departure is stated beside the row: the net is a cubic grid of spacing 2ξ/√d in the
 bounding box of the set, those of its points that are within ξ of the set, moved into it; Algorithm 7's has the mesh ξ·r, and
-its walk the cells of a grid in the middle of that box; the penalty of a ridge loss is not clipped.
+its walk the cells of a grid in the middle of that box, and a law within τ of the one that is stated.  The penalty of a ridge
+loss is not clipped.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -97,9 +99,11 @@ def _gradients(loss: Any, data: FloatArray, w: FloatArray, width: float | None) 
     return np.array(found)
 
 
-def _chosen(name: str, scores: FloatArray, points: FloatArray, within: float) -> Plain:
+def _chosen(
+    name: str, scores: FloatArray, points: FloatArray, within: float, law: Callable[[Any], float] | None = None
+) -> Plain:
     """One of the points, whose order is open."""
-    candidates = yield Expected(name, scores, within, up_to_constant=True, places=points)
+    candidates = yield Expected(name, scores, within, up_to_constant=True, places=points, law=law)
     return OneOf(tuple(candidates))
 
 
@@ -125,9 +129,28 @@ def localised(data: FloatArray, p: dict[str, Any]) -> Plain:
     scores = -means - p["weight"] / 2 * ((points - centre) ** 2).sum(axis=1)
     # what Algorithm 6 states of itself: ζ = min(1e-6, 0.01/n)·C·max ‖w − a‖, a no farther from the rest than the ball's middle
     within = min(1e-6, 0.01 / n) * p["lipschitz"] * local.radius + error
-    if sampler != "rejection":
-        return (yield from _chosen("index", scores, points, 2 * within))  # the largest score is off by that, too
+    tau = 0.01 * p["epsilon"] * (1 - p.get("share", 0.5))  # 2τ is 2 % of ε₂
+    if sampler != "rejection":  # the largest score is off by `within`, too
+        walk = (lambda law: distance_of_walk(law) / tau) if sampler == "walk" else None
+        return (yield from _chosen("index", scores, points, 2 * within, walk))
     return (yield Expected("point", scores, math.sqrt(len(points)) * within, up_to_constant=True, places=places))
+
+
+def distance_of_walk(law: Any) -> float:
+    """max |log P^T(start, ·) − log π|, π ∝ exp(score/scale), of the lazy Metropolis walk: it stays with probability ½, or else
+    proposes one of the 2d neighbours (itself, where one is missing) and accepts it with probability min(1, π(y)/π(x))."""
+    logs = (law.scores - law.scores.max()) / law.scale
+    points, ways = law.neighbours.shape
+    matrix = np.zeros((points, points))
+    for x, beside in enumerate(law.neighbours.tolist()):
+        for y in beside:
+            accepted = math.exp(min(0.0, logs[y] - logs[x])) / (2 * ways)
+            matrix[x, y] += accepted
+            matrix[x, x] += 1 / (2 * ways) - accepted
+        matrix[x, x] += 0.5
+    after = np.linalg.matrix_power(matrix, law.steps)[law.start]
+    with np.errstate(divide="ignore"):
+        return float(np.abs(np.log(after) - (logs - np.log(np.exp(logs).sum()))).max())
 
 
 def _all_over(local: losses.Cut) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,20 @@ def test_the_most_popular_point_has_the_most_others_near() -> None:
     points = [np.array([x]) for x in (5.0, 0.0, 1.0, 2.0, 9.0)]
     assert p4_noise.most_popular(points, 1.0) == np.array([1.0])
     assert p4_noise.most_popular(points, 0.1) == np.array([5.0])  # the first of several
+
+
+def test_the_law_of_a_walk_is_that_of_many_walks() -> None:
+    """P^T by counting steps: the distance of the empirical law from π is what the matrix says, up to sampling."""
+    scores, scale, steps = np.array([0.3, -0.4, 0.1]), 0.5, 3
+    neighbours = np.array([[0, 1], [0, 2], [1, 2]])
+    law = SimpleNamespace(scores=scores, scale=scale, neighbours=neighbours, start=1, steps=steps)
+    rng, runs = np.random.default_rng(), 200_000
+    at = np.full(runs, 1)
+    for _ in range(steps):
+        proposed = neighbours[at, rng.integers(0, 2, runs)]
+        goes = (rng.random(runs) < 0.5) & (rng.random(runs) < np.exp((scores[proposed] - scores[at]) / scale))
+        at = np.where(goes, proposed, at)
+    target = np.exp(scores / scale) / np.exp(scores / scale).sum()
+    seen = np.bincount(at, minlength=3) / runs
+    # probabilities are above 0.05, so the logarithm of a frequency has a deviation below 0.01: beyond six of them below 1e-8
+    assert p4_choice.distance_of_walk(law) == pytest.approx(np.abs(np.log(seen / target)).max(), abs=0.06)
