@@ -10,7 +10,7 @@ One such bound for every record, with the mean ḡ of their g, bounds F from bel
 convex set is at the projection of w0 − ḡ/λ.  A point whose F is that close to the bound is near the minimiser, as F is λ-strongly
 convex.  Whatever the solver says of itself is not used.
 
-Losses and sets are those of `losses`.  For f = φ(⟨x, ·⟩; t) the minorants are p = v·x, k = −φ*(v; t); for others tangents.
+Losses and sets are those of `losses`.  Minorants are tangents and, for f = φ(⟨x, ·⟩; t), p = v·x with k = −φ*(v; t).
 """
 
 from __future__ import annotations
@@ -68,46 +68,45 @@ def _proved(p: Problem, w: FloatArray, y: FloatArray, g: FloatArray, v: FloatArr
     point = losses.project(p.within, w)
     y = np.array([losses.project(p.inner, row) for row in y])
     g = g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True) / p.clip, 1.0)
-    above = _each_value(p.loss, y, p.rows) + p.clip * np.linalg.norm(point - y, axis=1)
-    below = np.array([_least(p.loss, p.inner, *record) for record in zip(p.rows, y, g, v, strict=True)])
+    gaps = [_gap(p.loss, p.inner, point, *record, p.clip) for record in zip(p.rows, y, g, v, strict=True)]
     mean = g.mean(axis=0)
     lowest = losses.project(p.within, p.centre - mean / p.weight)
-    # F(point) − bound, record by record, so that what they share cancels
-    gap = math.fsum(above - below - g @ point) / len(p.rows) + float(mean @ (point - lowest))
+    gap = math.fsum(gaps) / len(p.rows) + float(mean @ (point - lowest))
     gap += p.weight / 2 * float((point - lowest) @ (point + lowest - 2 * p.centre))
     return point, math.sqrt(2 * max(gap, 0.0) / p.weight)
 
 
-def _each_value(loss: Any, points: FloatArray, rows: FloatArray) -> FloatArray:
-    """f(y_i, x_i)."""
-    return np.array([losses.values(loss, y, row[None])[0] for y, row in zip(points, rows, strict=True)])
+def _gap(
+    loss: Any, domain: Any, w: FloatArray, row: FloatArray, y: FloatArray, g: FloatArray, v: float, clip: float
+) -> float:
+    """f(y) + C‖w − y‖ less the bound of f_C(w) for this g, by minorants that touch f, or nearly so, at y.
 
-
-def _least(loss: Any, domain: Any, row: FloatArray, y: FloatArray, g: FloatArray, v: float) -> float:
-    """At most min over W of f − ⟨g, ·⟩, by minorants that touch f, or so it is hoped, at y: with the slope there, and with v."""
+    The f(y) cancels by algebra, not in floats: of the tangent at y, k = f(y) − ⟨p, y⟩; of others φ(m) + φ*(v) − v·m is left.  One
+    part in 1e15 of all terms is added for rounding.
+    """
     name, weight, _, _ = losses.read(loss)
-    if name not in CONJUGATES:
-        p = losses.gradients(loss, y, row[None])[0]
-        return float(losses.values(loss, y, row[None])[0] - p @ y) - support(domain, g - p)
-    x, t = (row, 0.0) if name == "affine" else (row[:-1], float(row[-1]))
-    low, high = slope_range(name, t)
-    at_y = losses.slope(name, np.array([x @ y]), np.array([t]))[0]
-    ridge = weight / 2 * float(y @ y)
-    return max(
-        -CONJUGATES[name](u, t) - ridge - support(domain, g - u * x - weight * y)
-        for u in (min(max(float(v), low), high), float(at_y))
-    )
+    m, t, slopes = 0.0, 0.0, [(losses.gradients(loss, y, row[None])[0], 0.0)]
+    if name in FENCHEL:
+        x, t = (row, 0.0) if name == "affine" else (row[:-1], float(row[-1]))
+        m, (low, high) = float(x @ y), slope_range(name, t)
+        slope = min(max(float(v), low), high)
+        slopes.append((slope * x + weight * y, FENCHEL[name](m, t, slope)))
+    found = []
+    for p, rest in slopes:
+        terms = (clip * float(np.linalg.norm(w - y)), -float(g @ w), rest, float(p @ y), support(domain, g - p))
+        found.append(math.fsum(terms) + 1e-15 * math.fsum(map(abs, terms)))
+    return min(found)
 
 
-# φ*(v; t), so that φ(m; t) ≥ v·m − φ*(v; t) for every slope v that φ can have.
-CONJUGATES: dict[str, Callable[[float, float], float]] = {
-    "affine": lambda v, t: 0.0,  # noqa: ARG005
-    "squared": lambda v, t: v * v / 2 + v * t,
-    "absolute": lambda v, t: v * t,
-    "hinge": lambda v, t: v * t,
-    "relu": lambda v, t: v * t,
-    "logistic": lambda v, t: float(xlogy(-v * t, -v * t) + xlog1py(1 + v * t, v * t)),
-    "l4": lambda v, t: v * t + 3 * (abs(v) / 4) ** (4 / 3),
+# φ(m; t) + φ*(v; t) − v·m ≥ 0, for every slope v that φ can have.
+FENCHEL: dict[str, Callable[[float, float, float], float]] = {
+    "affine": lambda m, t, v: 0.0,  # noqa: ARG005
+    "squared": lambda m, t, v: (m - t - v) ** 2 / 2,
+    "absolute": lambda m, t, v: abs(m - t) - v * (m - t),
+    "hinge": lambda m, t, v: max(0.0, 1 - t * m) + v * t * (1 - t * m),
+    "relu": lambda m, t, v: max(0.0, m - t) - v * (m - t),
+    "logistic": lambda m, t, v: float(np.logaddexp(0.0, -t * m) + xlogy(-v * t, -v * t) + xlog1py(1 + v * t, v * t)) - v * m,
+    "l4": lambda m, t, v: (m - t) ** 4 + 3 * (abs(v) / 4) ** (4 / 3) - v * (m - t),
 }
 
 
@@ -247,17 +246,16 @@ def values(loss: Any, domain: Any, rows: FloatArray, points: FloatArray, clip: f
     is a slope of φ at y.  Along τ the one grows and the other falls: τ is found by bisection.
     """
     name, weight, _, _ = losses.read(loss)
-    if name not in CONJUGATES or weight:
+    if name not in FENCHEL or weight:
         raise NotImplementedError(f"values of the extension of {loss!r}")
     x, t = (rows, np.zeros(len(rows))) if name == "affine" else (rows[:, :-1], rows[:, -1])
     n, places = len(rows), np.repeat(points, len(rows), axis=0)
     x, t = np.tile(x, (len(points), 1)), np.tile(t, len(points))
     y, g, v = _nearest_trade(name, domain, places, x, t, clip)
-    above = losses.value(name, np.einsum("ij,ij->i", x, y), t) + clip * np.linalg.norm(places - y, axis=1)
-    below = [_least(loss, domain, *record) for record in zip(np.tile(rows, (len(points), 1)), y, g, v, strict=True)]
-    gaps = above - np.array(below) - np.einsum("ij,ij->i", g, places)
-    error = float(gaps.reshape(-1, n).mean(axis=1).max(initial=0.0))
-    return above.reshape(-1, n).mean(axis=1), error
+    found = losses.value(name, np.einsum("ij,ij->i", x, y), t) + clip * np.linalg.norm(places - y, axis=1)
+    tables = np.tile(rows, (len(points), 1))
+    gaps = [_gap(loss, domain, *record, clip) for record in zip(places, tables, y, g, v, strict=True)]
+    return found.reshape(-1, n).mean(axis=1), float(np.reshape(gaps, (-1, n)).mean(axis=1).max(initial=0.0))
 
 
 def _nearest_trade(

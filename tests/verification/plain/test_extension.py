@@ -55,7 +55,7 @@ def test_values_are_those_of_a_grid_and_their_errors_are_proved(loss: str, domai
 
 
 @pytest.mark.parametrize("part", [False, True])
-@pytest.mark.parametrize("loss", [*_LOSSES, Quadratic(np.diag([1.0, 0.05]))], ids=str)
+@pytest.mark.parametrize("loss", [*_LOSSES, "ridge:0.3:absolute", Quadratic(np.diag([1.0, 0.05]))], ids=str)
 def test_no_point_is_better_than_the_minimiser(loss: Any, part: bool) -> None:
     """F at points of the set exceeds F at the minimiser by at least (λ/2) times the square of their distance."""
     rng = np.random.default_rng()
