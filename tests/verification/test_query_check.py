@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
 from tailproof.refimpl.channel import L2, Channel, LInf
 from tailproof.refimpl.claims import ZCDP, PureDP
 from tailproof.refimpl.laws import Gaussian, Softmax, UniformPermutation
-from tailproof.verification import mutants, query_check
+from tailproof.verification import mutants, plain, query_check
 from tailproof.verification.mutants import Mutant
 from tailproof.verification.plain import Expected, Hidden, OneOf, Plain, losses
 from tailproof.verification.query_check import check_queries, forcing_channel, plain_algorithms, worst_query
@@ -45,6 +47,13 @@ def test_every_row_has_a_plain_algorithm(row: Any) -> None:
 
 def test_no_plain_algorithm_is_of_an_unknown_row() -> None:
     assert set(plain_algorithms()) <= {row.id for row in ALGORITHMS if row.implementation is not None}
+
+
+def test_plain_algorithms_take_nothing_from_the_implementation() -> None:
+    for path in plain.__path__:
+        for module in Path(path).glob("*.py"):
+            taken = set(re.findall(r"tailproof\.refimpl[.\w]*", module.read_text(encoding="utf-8")))
+            assert taken <= {"tailproof.refimpl.validation"}, module.name
 
 
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.id)
