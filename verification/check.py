@@ -359,7 +359,7 @@ def subject_findings(subject: Subject, seed: int, effort: Effort, calibration_se
     yield from pinned(subject, found)
 
 
-WRITTEN_TWICE = ("P0", "P1", "P2", "P3")
+WRITTEN_TWICE = ("P0", "P1", "P2", "P3", "P4")
 """The papers whose algorithms all have a plain twin in `verification.plain`."""
 
 

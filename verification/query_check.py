@@ -1,9 +1,9 @@
 """What is released, not only how it moves: every query against a plain algorithm that was written from the paper.
 
 A run is recorded, and the plain algorithm (`verification.plain`) is driven along it: it says, release by release, what the query
-should have been given the values released before, and at the end what the output should be.  Besides values that were drawn,
-chosen ones are released, some of them far away: the transcript is replayed with these, so that later queries are asked at points
-that no run of a few would reach.
+should have been given the values released before, and at the end what the output should be.  Besides runs whose values are drawn
+there are some whose values are chosen, many of them far away, so that later queries are asked at points that no run of a few
+would reach.
 """
 
 from __future__ import annotations
@@ -12,23 +12,26 @@ import importlib
 import math
 import pkgutil
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from tailproof.refimpl.channel import Bound, Release, ReplayDiverged, Smooth, Transcript
-from tailproof.refimpl.laws import LLN, Gaussian, L2Laplace, Laplace
+from tailproof.refimpl.channel import Bound, Channel, Release, Smooth, Transcript
+from tailproof.refimpl.domains import Domain
+from tailproof.refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, PerturbedMinimiser, Softmax, Value
+from tailproof.refimpl.pure_dp.grid_walk import GridWalk
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import plain
 from tailproof.verification.pair_checks import Measurement, released_query
-from tailproof.verification.plain import Expected, Hidden, PlainAlgorithm
+from tailproof.verification.plain import Expected, Hidden, OneOf, PlainAlgorithm
 from tailproof.verification.subject import Subject, worst_pairs
 
 RELATIVE = 1e-9  # of the query's size, or of its sensitivity where that is more: two orders of summation differ by far less
-FORCED = 2  # transcripts with chosen values, besides the drawn one
-ADDITIVE = (Gaussian, Laplace, L2Laplace, LLN)  # laws that allow any value
+FORCED = 2  # runs with chosen values, besides the drawn one
+ADDITIVE = (Gaussian, Laplace, L2Laplace, LLN)  # laws that allow any value, as does that of a perturbed minimiser
+CHOICES = (Softmax, GridWalk)  # laws that allow any index
 
 
 @cache
@@ -101,37 +104,30 @@ def graded(n: int, d: int, rng: np.random.Generator) -> FloatArray:
 
 
 def _runs(subject: Subject, data: FloatArray, seed: int, forced: int) -> Iterator[tuple[Any, Transcript]]:
-    """(output, transcript): drawn, and then with chosen values.
-
-    What is declared may depend on values that were released before, and then other values cannot be replayed: a second draw
-    stands in for them.
-    """
+    """(output, transcript): drawn, and then, where a law allows others, with chosen values."""
     output, drawn = subject.run(data, seed)
     yield output, drawn
-    if not any(_is_additive(release) for release in drawn):
-        return
-    for which in range(forced):
-        try:
-            yield subject.replay(data, forced_transcript(drawn, np.random.default_rng([seed, which])))
-        except ReplayDiverged:
-            yield subject.run(data, seed + 1 + which)
+    if any(_is_open(release) for release in drawn):
+        yield from (subject.through(data, forcing_channel(np.random.default_rng([seed, which]))) for which in range(forced))
 
 
-def forced_transcript(drawn: Transcript, rng: np.random.Generator) -> Transcript:
-    """The same with other values where any value may be released: of sizes from 0.1 to 1e4, in a random direction."""
+def forcing_channel(rng: np.random.Generator) -> Channel:
+    """Values of sizes from 0.1 to 1e4, in a random direction, where any value may be released; any index; all others as drawn."""
 
-    def chosen(release: Release) -> Release:
-        if not _is_additive(release):
-            return release
-        value = rng.standard_normal(np.shape(release.output)) * 10 ** rng.uniform(-1, 4)
-        value.setflags(write=False)
-        return replace(release, output=value)
+    def chosen(release: Release) -> Value:
+        law = release.law
+        if not _is_open(release):
+            return law.sample(rng)
+        if isinstance(law, CHOICES):
+            return np.asarray(rng.integers(len(law.scores)))
+        shape = (law.problem.dimension,) if isinstance(law, PerturbedMinimiser) else np.shape(law.location)  # type: ignore[attr-defined]
+        return np.asarray(rng.standard_normal(shape) * 10 ** rng.uniform(-1, 4))
 
-    return Transcript(tuple(chosen(release) for release in drawn))
+    return Channel(chosen, {})
 
 
-def _is_additive(release: Release) -> bool:
-    return not release.hidden and isinstance(release.law, ADDITIVE)
+def _is_open(release: Release) -> bool:
+    return not release.hidden and isinstance(release.law, (*ADDITIVE, PerturbedMinimiser, *CHOICES))
 
 
 # --- a transcript against a plain run ---------------------------------------------------------------------------------------------
@@ -150,13 +146,21 @@ def _along(run: plain.Plain, transcript: Transcript, output: Any) -> Measurement
             return _wrong(f"{release.name}: is released where the published algorithm has {expected.name}")
         if isinstance(expected, Hidden) != release.hidden:
             return _wrong(f"{release.name}: is {'' if release.hidden else 'not '}hidden, unlike in the published algorithm")
+        received = release.output
         if isinstance(expected, Expected):
             found.append(_difference(release, expected))
-        received = release.output
+            if found[-1].measured == math.inf:
+                return found[-1]
+            if expected.law is not None:
+                said = f"{release.name}: how far the law is from the published one, of what is stated"
+                found.append(Measurement(expected.law(release.law), 1.0, said))
+            if expected.places is not None and isinstance(release.law, CHOICES):
+                received = _chosen_places(release, expected)
     try:
         missing = run.send(received)
     except StopIteration as end:
-        return _worst([*found, _output_difference(output, end.value, transcript)])
+        queries = _worst([Measurement(0.0, 1.0, "nothing is released"), *found])
+        return queries if queries.exceeds else _worst([queries, _output_difference(output, end.value, transcript)])
     return _wrong(f"{missing.name}: the published algorithm releases it, the run had ended")
 
 
@@ -169,15 +173,57 @@ def _wrong(detail: str) -> Measurement:
 
 
 def _difference(release: Release, expected: Expected) -> Measurement:
-    query, wanted = np.asarray(released_query(release), dtype=np.float64), np.asarray(expected.query, dtype=np.float64)
+    query, wanted = _asked(release, expected), _published(release, expected)
+    if expected.places is not None and isinstance(release.law, CHOICES):
+        return _choice_difference(release, expected, query, wanted)
     if query.shape != wanted.shape:
         return _wrong(f"{release.name}: the query has shape {query.shape}, the published one {wanted.shape}")
+    if not math.isfinite(expected.within):
+        return _wrong(f"{release.name}: nothing is known of the published query")
     difference = query - wanted
     if expected.up_to_constant:
         difference = difference - difference.mean()
     size = max(_length(wanted - wanted.mean()) if expected.up_to_constant else _length(wanted), _reach(release))
     found = _ratio(_length(difference), max(expected.within, RELATIVE * size))
     return Measurement(found, 1.0, f"{release.name}: the query is {_length(difference):.3g} from the published one")
+
+
+def _asked(release: Release, expected: Expected) -> FloatArray:
+    """The recorded query; of a density the scores at those points of its set that are nearest to the published places."""
+    law = release.law
+    if isinstance(law, Gibbs) and expected.places is not None:
+        local: Domain = law.potential.local  # type: ignore[attr-defined]
+        return law.potential.scores(local.project(expected.places))
+    return np.asarray(released_query(release), dtype=np.float64)
+
+
+def _published(release: Release, expected: Expected) -> FloatArray:
+    query = expected.query(release.output) if callable(expected.query) else expected.query
+    return np.asarray(query, dtype=np.float64)
+
+
+def _choice_difference(release: Release, expected: Expected, query: FloatArray, wanted: FloatArray) -> Measurement:
+    """The farthest that a score is from all scores on the other side: points at a corner may count once or twice."""
+    apart = np.abs(_levels(query)[:, None] - _levels(wanted))
+    away = float(max(apart.min(axis=1).max(), apart.min(axis=0).max()))
+    found = _ratio(away, _allowed_of_scores(release, expected, wanted))
+    return Measurement(found, 1.0, f"{release.name}: a score is {away:.3g} from all published ones")
+
+
+def _levels(scores: FloatArray) -> FloatArray:
+    return np.asarray(scores - scores.max())
+
+
+def _allowed_of_scores(release: Release, expected: Expected, wanted: FloatArray) -> float:
+    return max(expected.within, RELATIVE * max(float(np.abs(_levels(wanted)).max()), _reach(release)))
+
+
+def _chosen_places(release: Release, expected: Expected) -> FloatArray:
+    """The points that have the score of the chosen index, or the nearest one."""
+    query, wanted = _asked(release, expected), _published(release, expected)
+    apart = np.abs(_levels(wanted) - _levels(query)[int(release.output)])
+    assert expected.places is not None
+    return np.asarray(expected.places[apart <= max(2 * _allowed_of_scores(release, expected, wanted), apart.min())])
 
 
 def _reach(release: Release) -> float:
@@ -194,6 +240,9 @@ def _output_difference(output: Any, wanted: Any, transcript: Transcript) -> Meas
     """Relative to the output, or to the smallest value that it was computed from: points may cancel in a mean."""
     if wanted is None:
         return Measurement(0.0, 1.0, "the output is not stated")
+    if isinstance(wanted, OneOf):
+        tried = [_output_difference(output, one, transcript) for one in wanted.outputs]
+        return min(tried, key=lambda found: found.measured)
     found, published = _numbers(output), _numbers(wanted)
     if found.shape != published.shape:
         return _wrong(f"the output has {found.size} numbers, the published one {published.size}")

@@ -23,13 +23,22 @@ class Expected:
 
     `within` is how far, in the ℓ₂ norm, the recorded query may be from it: 0 leaves a relative 1e-9 for rounding.  A query that is
     only known up to a certified accuracy says that accuracy.  `up_to_constant` is for scores: adding a constant to all means
-    nothing.
+    nothing.  The noise of a perturbed minimiser is its tilt: `query` is then the tilt as a function of what is released.
+
+    `places` are the points that are chosen from, where the paper says nothing of their order.  Scores are compared without an order
+    then, each of them with the nearest (`within` is for every one), and what is received is not an index but the points that have
+    the chosen score: one of them, unless points tie.  Of a density on a set, `places` are any points at all, and `query` has the
+    scores of those of the set that are nearest to them.
+
+    `law` is for a law that is only near the published one: how far it is, as a multiple of what is stated.
     """
 
     name: str
-    query: FloatArray
+    query: FloatArray | Callable[[Any], FloatArray]
     within: float = 0.0
     up_to_constant: bool = False
+    places: FloatArray | None = None
+    law: Callable[[Any], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,13 @@ class Hidden:
     """Randomness without data: an order, a subset, a sign."""
 
     name: str
+
+
+@dataclass(frozen=True, eq=False)
+class OneOf:
+    """The output is one of these: points that tie."""
+
+    outputs: tuple[FloatArray, ...]
 
 
 Plain = Generator[Expected | Hidden, Any, Any]

@@ -103,6 +103,16 @@ def unpenalised_gradients(loss: Any, w: FloatArray, data: FloatArray) -> FloatAr
     return np.asarray(_SLOPES[name](features @ w, targets)[:, None] * features)
 
 
+def value(name: str, margins: FloatArray, targets: FloatArray) -> FloatArray:
+    """φ(m; t), entry by entry."""
+    return _VALUES[name](margins, targets)
+
+
+def slope(name: str, margins: FloatArray, targets: FloatArray) -> FloatArray:
+    """φ'(m; t), entry by entry."""
+    return _SLOPES[name](margins, targets)
+
+
 def pull(loss: Any, w: FloatArray) -> FloatArray:
     """The gradient of the penalty, weight·‖w‖^(power − 2)·w."""
     _, weight, power, _ = read(loss)
@@ -187,6 +197,14 @@ def diameter(domain: Any, size: int) -> float:
     return float(np.linalg.norm(numbers[1] - numbers[0])) if kind == "box" else 2 * float(numbers[1])
 
 
+def support(domain: Any, u: FloatArray) -> float:
+    """σ_W(u), the largest ⟨u, w⟩ over w in W."""
+    kind, (first, second) = _set(domain, len(u))
+    if kind == "box":
+        return float(np.maximum(u * first, u * second).sum())
+    return float(u @ first + second * (np.linalg.norm(u) if kind == "ball" else np.abs(u).max()))
+
+
 def _set(domain: Any, size: int) -> tuple[str, tuple[Any, Any]]:
     """("ball" or "l1", (centre, radius)) or ("box", (lower, upper))."""
     if isinstance(domain, str):
@@ -211,40 +229,6 @@ def _project_on_cross(point: FloatArray, centre: FloatArray, radius: float) -> F
     thetas = (np.cumsum(down) - radius) / np.arange(1, len(down) + 1)
     theta = thetas[np.flatnonzero(down > thetas)[-1]]
     return np.asarray(centre + np.sign(away) * np.maximum(size - theta, 0.0))
-
-
-# --- the same as convex expressions, for a conic solver ------------------------------------------------------------
-
-
-def cvxpy_value(loss: Any, variable: Any, record: FloatArray) -> Any:
-    """f(variable, record) as a convex expression, of quadratics up to a constant."""
-    import cvxpy
-
-    name, weight, power, matrix = read(loss)
-    penalty = weight / power * cvxpy.norm(variable) ** power if weight else 0.0
-    if name == "quadratic":
-        values, vectors = np.linalg.eigh(matrix)
-        root = (np.sqrt(np.maximum(values, 0.0)) * vectors).T
-        return cvxpy.sum_squares(root @ variable) / 2 - (matrix @ record) @ variable + penalty
-    if name == "record-quadratic":
-        half = len(record) // 2
-        curvatures, centres = record[:half], record[half:]
-        bend = cvxpy.sum_squares(cvxpy.multiply(np.sqrt(curvatures), variable)) / 2
-        return bend - (curvatures * centres) @ variable + penalty
-    x, t = (record, 0.0) if name == "affine" else (record[:-1], record[-1])
-    m = x @ variable
-    return (
-        penalty
-        + {
-            "affine": lambda: m,
-            "squared": lambda: cvxpy.square(m - t) / 2,
-            "absolute": lambda: cvxpy.abs(m - t),
-            "hinge": lambda: cvxpy.pos(1 - t * m),
-            "relu": lambda: cvxpy.pos(m - t),
-            "logistic": lambda: cvxpy.logistic(-t * m),
-            "l4": lambda: cvxpy.power(m - t, 4),
-        }[name]()
-    )
 
 
 def cvxpy_conditions(domain: Any, variable: Any) -> list[Any]:

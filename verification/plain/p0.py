@@ -7,16 +7,12 @@ T − 1; records rougher than the public smoothness count as gradient 0; a penal
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from tailproof.refimpl.validation import FloatArray
-from tailproof.verification.plain import Expected, Hidden, Plain, PlainAlgorithm, losses
+from tailproof.verification.plain import Expected, Hidden, Plain, PlainAlgorithm, extension, losses
 
 
 def clipped(vectors: FloatArray, clip: float) -> FloatArray:
@@ -176,42 +172,12 @@ def repaired(data: FloatArray, p: dict[str, Any]) -> Plain:
     for i, phase in enumerate(p["phases"], start=1):
         rows = data[used : used + phase.size]
         used += phase.size
-        found, error = extension_minimiser(p["loss"], p["domain"], rows, w, weight=phase.weight, clip=phase.clip)
+        W = p["domain"]
+        found, error = extension.minimiser(extension.Problem(p["loss"], rows, W, W, w, phase.weight, phase.clip))
         slack = p.get("kappa", 0.1) * phase.clip / (phase.weight * phase.size)
         noisy = yield Expected(f"phase{i}/point", found, within=slack * (1 + 1e-6) + error)
         w = losses.project(p["domain"], noisy)
     return w
-
-
-def extension_minimiser(
-    loss: Any, domain: Any, rows: FloatArray, centre: FloatArray, *, weight: float, clip: float
-) -> tuple[FloatArray, float]:
-    """argmin over w in W of (1/n) Σ min_{y ∈ W} (f(y, x_i) + C‖w − y‖) + (λ/2)‖w − centre‖²: jointly convex in w and all y.
-
-    A conic solver is asked in three units and accuracies, for far records try it.  The answer is the one with the nearest other,
-    and what they differ by is its error.
-    """
-    import cvxpy
-
-    n, d = len(rows), len(centre)
-    w, y = cvxpy.Variable(d), cvxpy.Variable((n, d))
-    value = sum(losses.cvxpy_value(loss, y[i], rows[i]) + clip * cvxpy.norm(w - y[i]) for i in range(n)) / n
-    total = value + weight / 2 * cvxpy.sum_squares(w - centre)
-    places = [w, *(y[i] for i in range(n))]
-    within = [condition for point in places for condition in losses.cvxpy_conditions(domain, point)]
-    unit = math.sqrt(clip + float(np.abs(losses.gradients(loss, centre, rows)).max()))
-    found = []
-    for scale, tolerance in ((1.0, 1e-10), (unit, 1e-10), (1.0, 1e-9), (unit**2, 1e-8)):
-        with warnings.catch_warnings(), contextlib.suppress(cvxpy.SolverError):
-            warnings.simplefilter("ignore", UserWarning)  # it stops above these tolerances, as near as floats let it come
-            accuracy = {"tol_gap_abs": tolerance, "tol_gap_rel": tolerance, "tol_feas": tolerance}
-            cvxpy.Problem(cvxpy.Minimize(total / scale), within).solve(solver=cvxpy.CLARABEL, **accuracy)
-            found += [] if w.value is None else [np.array(w.value)]
-        if len(found) == 3:
-            break
-    pairs = [(float(np.linalg.norm(one - other)), one) for one, other in itertools.combinations(found, 2)]
-    error, point = min(pairs, key=lambda pair: pair[0])
-    return point, error
 
 
 ALGORITHMS: dict[str, PlainAlgorithm] = {

@@ -82,23 +82,6 @@ def test_block_minimisers_are_minimisers_in_the_end(loss: object) -> None:
     assert np.linalg.norm(losses.project("ball:1", w - 0.1 * slope) - w) < 1e-6
 
 
-@pytest.mark.parametrize("scale", [0.3, 3.0, 300.0])
-def test_the_extensions_minimiser_is_that_of_a_grid(scale: float) -> None:
-    """On a line both minima, over w and over y, are those of a fine grid."""
-    rng = np.random.default_rng()
-    rows, centre, weight, clip = scale * rng.standard_normal((3, 2)), np.array([rng.uniform(-1, 1)]), 0.8, 0.6
-    grid = np.linspace(-1, 1, 4001)
-    values = np.array([losses.values("squared", np.array([y]), rows) for y in grid])  # (y, record)
-    extended = np.array([(values + clip * np.abs(w - grid)[:, None]).min(axis=0).mean() for w in grid])
-    best = grid[np.argmin(extended + weight / 2 * (grid - centre[0]) ** 2)]
-    found, error = p0.extension_minimiser("squared", "box:-1,1", rows, centre, weight=weight, clip=clip)
-    assert error < 1e-2
-    # the grid overestimates values by at most η, so its minimiser is within √(4η/λ) of the exact one
-    half = (grid[1] - grid[0]) / 2
-    eta = clip * half + float(np.square(rows[:, 0]).max()) * half**2 / 2
-    assert abs(found[0] - best) < math.sqrt(4 * eta / weight) + 2 * half + error
-
-
 def test_clipped_rows_are_the_nearest_points_of_the_ball() -> None:
     rows = np.random.default_rng().standard_normal((20, 3)) * 3
     for row, short in zip(rows, p0.clipped(rows, 1.3), strict=True):
