@@ -167,6 +167,8 @@ def forced_paths(subject: Subject, pair: Pair, seed: int, most: int) -> list[Pat
         _, recorded = subject.run(pair[0], seed)
     except Exception:
         return [Path("scales", 0.0)]  # the comparison says that it raises
+    if all(isinstance(release.law, Point) for release in recorded):
+        return [Path("scales", 0.0)]  # no value can be chosen: every path is this one
     every = list(paths(recorded, constants_in(subject.mechanism)))
     first, rest = every[:most], every[most:]
     if rest and most > len(TAILS):
