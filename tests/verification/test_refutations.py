@@ -9,7 +9,9 @@ from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
 from tailproof.refimpl.channel import Channel, Release
 from tailproof.refimpl.claims import ZCDP
 from tailproof.verification.check import QUICK, honest_findings, subject_findings
-from tailproof.verification.subject import subject_of
+from tailproof.verification.pair_checks import compare
+from tailproof.verification.subject import subject_of, worst_pairs
+from tailproof.verification.transcripts.forcing import check_all
 
 REFUTED = [(a.id, i) for a in ALGORITHMS if a.implementation for i, s in enumerate(a.implementation.settings) if s.refuted]
 
@@ -89,3 +91,19 @@ def test_a_setting_that_refutes_excuses_nothing_else(identifier: str, index: int
     caught = {f.check for f in found if f.unexpected_violation}
     assert "calibration" in caught
     assert caught & ({"ledger", "pinned: ledger"} if edit is Generous else {"release privacy", "forced replay"})
+
+
+def test_along_other_paths_a_pin_excuses_no_more_than_it_says() -> None:
+    implementation = algorithm("P0.A4").implementation
+    assert implementation is not None
+    index = next(i for i, setting in enumerate(implementation.settings) if setting.refuted)
+    subject = subject_of("P0.A4", index, implementation=implementation)
+    compared = compare(subject, *worst_pairs("P0.A4", subject.setting)[0], 0)
+    assert check_all(subject, compared).passes
+    for pin in subject.setting.pins:
+        assert pin.ratio is not None
+        tighter = replace(pin, ratio=(1.0, pin.ratio[0] * 0.9))
+        others = tuple(other for other in subject.setting.pins if other != pin)
+        found = check_all(replace(subject, setting=replace(subject.setting, pins=(*others, tighter))), compared)
+        assert found.exceeds
+        assert found.detail.startswith(f"{pin.check}: ")
