@@ -1,5 +1,5 @@
 """Do the checks flag an honest algorithm?  All findings on every row of the catalogue at quick effort, and every exact check of
-`check_mechanism` on the honest twins of the attack file, over many seeds.
+`check_mechanism` on the honest twins of the attack files, over many seeds.
 
     python benchmarks/false_alarms.py --seeds 100 --jobs 2 --lines false_alarms.jsonl
 
@@ -12,8 +12,10 @@ measured / bound among those that are not violated, and CPU hours.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
+import pkgutil
 import sys
 import time
 import unittest
@@ -43,12 +45,16 @@ def rows() -> list[str]:
 
 
 def twins() -> dict[str, Any]:
-    """Those of the attack file, which is not installed."""
+    """Those of the attack files, which are not installed."""
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
-    from tests.verification.attacks import honest
+    from tests.verification import attacks
 
-    return {f"{at}-{twin.name}": twin for at, twin in enumerate(honest.TWINS)}
+    found = {}
+    for one in pkgutil.iter_modules(attacks.__path__):
+        module = importlib.import_module(f"{attacks.__name__}.{one.name}")
+        found |= {f"{one.name}-{at}-{twin.name}": twin for at, twin in enumerate(getattr(module, "TWINS", ()))}
+    return found
 
 
 # --- one row, one seed ----------------------------------------------------------------------------------------------------
