@@ -479,5 +479,5 @@ def _differences(release: Release, published: Published) -> list[Measurement]:
         ]
     ours, theirs = claim_to_json(release.spend), claim_to_json(published.spend)
     numbers = [key for key, value in theirs.items() if isinstance(value, float)]
-    off = max(abs(ours[key] - theirs[key]) / theirs[key] for key in numbers)
+    off = float(np.max([abs(ours[key] - theirs[key]) / theirs[key] for key in numbers]))
     return [*found, Measurement(off, RELATIVE, f"{release.name}: spend {release.spend}, published {published.spend}")]

@@ -15,6 +15,7 @@ from tailproof.verification import amplification, marginal, mutants, neighbours,
 from tailproof.verification.calibration import PUBLISHED, check_calibration
 from tailproof.verification.composition import FALSE_ALARM, check_composition
 from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.expected import applying, expected_checks
 from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
     Measurement,
@@ -24,7 +25,7 @@ from tailproof.verification.pair_checks import (
     worse,
 )
 from tailproof.verification.query_check import check_queries, plain_algorithms, query_data
-from tailproof.verification.report import Finding, Status
+from tailproof.verification.report import PASSING, Finding, Status
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.sensitivity import search_sensitivity
 from tailproof.verification.subject import Pair, Subject, subject_of, worst_pairs
@@ -210,7 +211,7 @@ def pinned(subject: Subject, findings: Iterable[Finding]) -> Iterator[Finding]:
             continue
         met.add(pin.check)
         errata = (pin.erratum,) if pin.erratum else ()
-        yield replace(finding, expected=True, detail=f"{finding.detail}; {pin.reason}", errata=errata)
+        yield replace(finding, expected=True, detail=f"{finding.detail}; {pin.reason}", reason=pin.reason, errata=errata)
     for name in pins.keys() - met:
         said = f"{name} was expected to be {pins[name].status} ({pins[name].reason}), and is not"
         yield Finding(subject.algorithm, f"pinned: {name}", "violated", detail=said, setting=str(subject.setting))
@@ -258,17 +259,26 @@ def amplification_findings(subject: Subject, seed: int) -> Iterator[Finding]:
     try:
         measured = amplification.check_amplified(subject, seed)
     except NoExactFormula as error:
-        if subject.amplified:
-            detail = f"{subject.claim} rests on hidden randomness, and is not computed here: {error}"
-            yield Finding(subject.algorithm, "amplified claim", "inconclusive", seed=seed, detail=detail, setting=setting)
+        yield _not_computed(subject, seed, error)
         return
     yield _finding(subject, "amplified claim", measured, seed)
+
+
+def _not_computed(subject: Subject, seed: int, error: NoExactFormula) -> Finding:
+    """Where nothing is amplified the claim follows from what holds given the order; otherwise nothing is known."""
+    status: Status = "inconclusive" if subject.amplified else "certified"
+    detail = f"{subject.conditional} given the order implies {subject.claim}"
+    if subject.amplified:
+        detail = f"{subject.claim} rests on hidden randomness, and is not computed here: {error}"
+    return Finding(subject.algorithm, "amplified claim", status, seed=seed, detail=detail, setting=str(subject.setting))
 
 
 def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
     """At settings where the amplification is needed, and where it is known to fail."""
     for subject in amplification.trial_subjects(identifier):
-        yield from pinned(subject, amplification_findings(subject, task_seed(seed, identifier, subject.setting_index)))
+        found = list(amplification_findings(subject, task_seed(seed, identifier, subject.setting_index)))
+        asked = {name for name in applying(expected_checks(subject)) if name.startswith("amplif")}
+        yield from pinned(subject, [*found, *_missing(subject, asked, found)])
     if identifier == "P0.A6":
         claim, lower = amplification.beyond_the_box(7970, log_delta=300.0)
         detail = (
@@ -283,6 +293,7 @@ def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
             detail=detail,
             expected=True,
             errata=("P0.Alg6.variance",),
+            reason="P0.Alg6.variance: a bound for all noisy gradients says nothing about the output",
         )
 
 
@@ -354,25 +365,17 @@ def subject_findings(subject: Subject, seed: int, effort: Effort, calibration_se
         found.append(query_finding(subject, task_seed(seed, "query")))
     if subject.algorithm in PUBLISHED:
         found.append(calibration_finding(subject, calibration_seed))
-    missing = required_checks(subject) - {finding.check for finding in found}
-    found += [_missing(subject, name) for name in sorted(missing)]
-    yield from pinned(subject, found)
+    asked = applying(expected_checks(subject))
+    said = [finding for finding in found if finding.check in asked or finding.status not in PASSING]
+    yield from pinned(subject, [*said, *_missing(subject, asked, said)])
 
 
-WRITTEN_TWICE = ("P0", "P1", "P2", "P3", "P4")
-"""The papers whose algorithms all have a plain twin in `verification.plain`."""
-
-
-def required_checks(subject: Subject) -> set[str]:
-    """Those that must say something at every setting.  One that says nothing is not one that passes."""
-    always = {*PAIR_CHECKS, "forced replay", "every row", "state", "sensitivity search"}
-    always |= {"published query"} if subject.algorithm.split(".")[0] in WRITTEN_TWICE else set()
-    noisy = subject.claim is not None or subject.algorithm in PUBLISHED
-    return always | ({"calibration"} if noisy else set())
-
-
-def _missing(subject: Subject, name: str) -> Finding:
-    return Finding(subject.algorithm, name, "skipped", detail=f"{name}: nothing was checked", setting=str(subject.setting))
+def _missing(subject: Subject, asked: set[str], found: Iterable[Finding]) -> Iterator[Finding]:
+    """A check that says nothing is not one that passes."""
+    for name in sorted(asked - {finding.check for finding in found}):
+        yield Finding(
+            subject.algorithm, name, "skipped", detail=f"missing: {name}: nothing was checked", setting=str(subject.setting)
+        )
 
 
 def query_finding(subject: Subject, seed: int) -> Finding:

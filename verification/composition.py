@@ -42,6 +42,8 @@ def check_composition(
             return Measurement(math.inf, 1.0, f"the course of the run depends on the data: {error}")
         loss = transcript_loss(here, there)
         losses.append(loss)
+        if math.isnan(loss):
+            return Measurement(loss, claim.delta, "the loss of a transcript is not a number")
         excess = -math.expm1(min(0.0, claim.epsilon - loss))
         heads += bool(coins.random() < excess)
         conclusive = conclusive and here.all_visible

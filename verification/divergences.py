@@ -305,7 +305,7 @@ def profile(p: Law, q: Law, epsilon: float) -> float:
         case Laplace(), Laplace() if p.location.size == 1:
             if _same_scale(p, q):
                 shift = float(_shift(p, q)[0])
-                return max(0.0, -math.expm1(epsilon if epsilon < -shift else (epsilon - shift) / 2))
+                return float(np.maximum(0.0, -math.expm1(epsilon if epsilon < -shift else (epsilon - shift) / 2)))
             return _unequal_laplace_profile(p, q, epsilon)
         case ((Finite() | NoisyArgmax() | Softmax() | GridWalk()), (Finite() | NoisyArgmax() | Softmax() | GridWalk())):
             log_p, losses = _discrete_losses(p, q)
@@ -399,7 +399,7 @@ def _unequal_laplace_profile(p: Laplace, q: Laplace, epsilon: float) -> float:
             total += worth(*sorted((end, end + side * turn)))
         elif math.isfinite(turn):
             total += worth(*sorted((end + side * turn, side * math.inf)))
-    return max(0.0, total)
+    return float(np.maximum(0.0, total))  # which keeps a NaN
 
 
 def _laplace_mass(left: float, right: float) -> float:

@@ -51,7 +51,8 @@ class Measurement:
 
     @property
     def exceeds(self) -> bool:
-        return not self.measured <= self.bound * (1 + TOLERANCE)  # a NaN exceeds every bound
+        """A NaN exceeds every bound, and a bound that is no finite number is exceeded by everything."""
+        return not (self.measured <= self.bound * (1 + TOLERANCE) and math.isfinite(self.bound))
 
     @property
     def ratio(self) -> float:
@@ -171,7 +172,7 @@ def release_privacy_of(here: Release, there: Release) -> Measurement:
     if same_law(here.law, there.law):
         return Measurement(0.0, allowed, f"{here.name}: the same law on both data sets")
     try:
-        measured = max(measured_privacy(here.law, there.law, here.spend), measured_privacy(there.law, here.law, here.spend))
+        measured = either_way(here.law, there.law, here.spend)
     except NoExactFormula as error:
         return Measurement(0.0, allowed, f"{here.name}: not measured", undecided=f"{here.name}: no formula: {error}")
     return Measurement(measured, allowed, f"{here.name}: {_unit(here.spend)} of the release against {here.spend}")
@@ -188,6 +189,11 @@ def _enumerated(law: Any) -> Any:
     if not is_trusted(law) and callable(getattr(law, "log_probabilities", None)):
         return Finite(law.log_probabilities())
     return law
+
+
+def either_way(p: object, q: object, claim: Claim) -> float:
+    """The worse direction; a NaN of either is kept."""
+    return float(np.maximum(measured_privacy(p, q, claim), measured_privacy(q, p, claim)))
 
 
 def measured_privacy(p: object, q: object, claim: Claim) -> float:
@@ -259,7 +265,7 @@ def check_transcript(subject: Subject, compared: Comparison) -> Measurement:
     if len(changed) == 1:
         a, b = changed[0]
         try:
-            measured = max(measured_privacy(a.law, b.law, claim), measured_privacy(b.law, a.law, claim))
+            measured = either_way(a.law, b.law, claim)
         except NoExactFormula:
             return _spent_as_declared(a, b, claim, conclusive)
         return Measurement(measured, _allowed(claim), f"exact {_unit(claim)} of the transcript against {claim}", conclusive)
@@ -376,13 +382,13 @@ def _measured(here: Release, there: Release, unit: type[Claim], claim: Claim) ->
     probe: Claim
     if unit is ApproxDP and isinstance(claim, ApproxDP):
         probe = claim
-        delta = max(measured_privacy(here.law, there.law, probe), measured_privacy(there.law, here.law, probe))
+        delta = either_way(here.law, there.law, probe)
         return ApproxDP(claim.epsilon, max(delta, _LEAST), claim.neighbouring) if delta < 1 else None
     if unit is PureDP:
-        loss = max(divergences.max_loss(here.law, there.law), divergences.max_loss(there.law, here.law))
+        loss = either_way(here.law, there.law, PureDP(1.0))
         return PureDP(max(loss, _LEAST), claim.neighbouring) if loss < math.inf else None
     if unit is ZCDP:
-        rho = max(divergences.zcdp(here.law, there.law), divergences.zcdp(there.law, here.law))
+        rho = either_way(here.law, there.law, ZCDP(1.0))
         return ZCDP(max(rho, _LEAST), claim.neighbouring) if rho < math.inf else None
     return None
 

@@ -30,6 +30,7 @@ from tailproof.refimpl.laws import Finite, Gaussian, Laplace
 from tailproof.refimpl.losses import Quadratic
 from tailproof.verification import divergences
 from tailproof.verification.amplification import TRIALS
+from tailproof.verification.report import PASSING
 from tailproof.verification.shown import Table
 
 PAPERS = ("P0", "P1", "P2", "P3")
@@ -157,7 +158,7 @@ def _judged(
     about = [f for f in findings if f["algorithm"] in rows and f["check"] in SHARPEST]
     violated = [f for f in about if f["status"] == "violated"]
     fails = formula is not None and not formula["holds"]
-    settled = [f for f in about if f["status"] in ("consistent", "certified")]
+    settled = [f for f in about if f["status"] in PASSING]
     if violated or fails:
         verdict = REFUTED
     elif settled or formula is not None:

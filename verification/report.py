@@ -10,6 +10,7 @@ from typing import Any, Literal
 from tailproof.verification.shown import Rows, Table, render
 
 Status = Literal["violated", "consistent", "certified", "inconclusive", "skipped"]
+PASSING = ("consistent", "certified")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Finding:
     losses: dict[str, Any] | None = None  # how they are distributed on the pair of a transcript's check, for the report
     tried: int = 0  # pairs that a search tried
     errata: tuple[str, ...] = ()  # ids of those that a violated or inconclusive check is about
+    reason: str = ""  # why a status that is no pass is the expected one
 
     @property
     def unexpected_violation(self) -> bool:

@@ -122,6 +122,8 @@ def excesses(pair: Pair, trial: Trial, n: int, *, runs: int, seed: int) -> Float
             member = index % trial.family.members
             output, _ = run(trial.mechanism, trial.family.sample(rng, n, member), rng, **trial.parameters)
             found.append(trial.family.excess(trial.read(output), member))
+            if math.isnan(found[-1]):
+                raise ArithmeticError(f"{pair.algorithm}, {pair.instance}: the excess of run {index} is not a number")
     return np.array(found)
 
 

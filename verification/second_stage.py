@@ -120,5 +120,5 @@ def failures(found: dict[str, list[Row]]) -> list[str]:
     return [
         f"P4.S1: bias {row['before']:.6g} of {row['loss']} losses exceeds the lemma's {row['lemma']:.6g}"
         for row in found["bias"]
-        if row["before"] > row["lemma"] * (1 + 1e-9)
+        if not row["before"] <= row["lemma"] * (1 + 1e-9)
     ]

@@ -82,7 +82,7 @@ class StatementCheck:
 def _ratio(measured: float, bound: float) -> float:
     if measured <= NEGLIGIBLE:
         return 0.0
-    return measured / bound if bound > 0 else math.inf
+    return measured / bound if bound > 0 and not math.isnan(measured) else math.inf
 
 
 def run(trial: Trial) -> StatementCheck:
@@ -96,7 +96,8 @@ def run(trial: Trial) -> StatementCheck:
             witness = witness or beyond
             worst = beyond if ratio > largest else worst
         largest = max(largest, ratio)
-    return StatementCheck(trial.id, trial.reading, witness is None, largest, count, trial.detail, witness, worst)
+    holds = witness is None and count > 0
+    return StatementCheck(trial.id, trial.reading, holds, largest, count, trial.detail, witness, worst)
 
 
 def check_statement(*, id: str, reading: Reading = "printed") -> StatementCheck:

@@ -178,6 +178,8 @@ def risks_at(case: Case, values: Values, runs: Iterable[int], seed: int) -> list
             data = point.sample(rng)
             output, _ = run(point.mechanism, data, rng, **point.parameters)
             found.append(point.excess(output, data))
+            if math.isnan(found[-1]):
+                raise ArithmeticError(f"{case.name}: the excess risk of run {index} is not a number")
     return found
 
 

@@ -19,6 +19,7 @@ from tailproof.refimpl.catalogue import Algorithm, algorithm
 from tailproof.verification import (
     files,
     libraries,
+    matrix,
     mutants,
     page,
     paper_check,
@@ -31,7 +32,7 @@ from tailproof.verification import (
 )
 from tailproof.verification.check import FULL, QUICK, Effort, implemented, judge_mutant, part_findings, parts_of
 from tailproof.verification.page import replay
-from tailproof.verification.report import number, plain
+from tailproof.verification.report import PASSING, number, plain
 from tailproof.verification.sandwich_pairs import PAIRS
 from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Done, Task, Workers, one_thread, run_tasks, versions
@@ -202,6 +203,7 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
         "papers": [paper.to_json() for paper in citations()],
         "algorithms": [algorithm_json(entry) for entry in implemented(only)],
         "findings": findings,
+        "matrix": matrix.matrix(findings, implemented(only)),
         "mutants": judged,
         "inapplicable": [asdict(m) for m in mutants.INAPPLICABLE if m.algorithm in chosen],
         "second_stage": studied,
@@ -218,7 +220,9 @@ def _report(found: dict[str, list[tuple[Work, Any]]], *, only: list[str] | None,
     report["published_claims"] = plain(published_claims.published_claims(findings, checked, only))
     if only:  # those that the page needs to tell what fails
         corrected += _checked_errata({name for claim in report["published_claims"] for name in claim["errata"]})
+    report["undecided"] = _lines(f for f in findings if f["status"] in ("inconclusive", "skipped") and not f["expected"])
     report["failures"] = _failures(findings, judged, checked, corrected)
+    report["failures"] += matrix.failures(report["matrix"], findings)
     report["failures"] += published_claims.failures(report["published_claims"])
     report["failures"] += paper_check.failures(papers)
     report["failures"] += second_stage.failures(studied) if studied else []
@@ -250,13 +254,22 @@ def statement_json(result: statements.StatementCheck) -> Json:
 
 def _failures(findings: list[Json], judged: list[Json], checked: list[Json], corrected: list[Json]) -> list[str]:
     """What makes the run fail: one line each."""
-    passing = ("consistent", "certified")
-    wrong = [f for f in findings if f["status"] not in passing and not f["expected"]]
-    lines = [f"{f['algorithm']}: {f['check']} {f['status']}: {f['detail']}" for f in wrong]
+    lines = _lines(f for f in findings if f["status"] not in PASSING and not f["expected"])
     lines += [f"{m['algorithm']}: mutant {m['name']!r} ({m['kind']}) survived" for m in judged if not m["killed_by"]]
     lines += [f"{s['id']}: {s['detail']} violated" for s in checked if s["status"] == "violated" and not s["expected"]]
     lines += [f"{e['id']}: the erratum's evidence no longer stands" for e in corrected if not e["stands"]]
     return lines
+
+
+def _lines(wrong: Iterable[Json]) -> list[str]:
+    return [f"{f['algorithm']}: {f['check']} {f['status']}: {f['detail']}" for f in wrong]
+
+
+def exit_code(report: Json) -> int:
+    """0 when everything is as expected, 3 when all that is not is undecided, 1 otherwise."""
+    if not report["failures"]:
+        return 0
+    return 3 if set(report["failures"]) <= set(report["undecided"]) else 1
 
 
 def _summary(report: Json) -> str:
@@ -301,8 +314,11 @@ def _summary(report: Json) -> str:
 
 
 def overview(report: Json) -> Shown:
-    """All that was found: a line per algorithm and check, then broken copies, published claims and the other parts."""
+    """All that was found: a line per algorithm and check, those that do not apply as well, then broken copies, published claims
+    and the other parts.
+    """
     worst: dict[tuple[str, str], Json] = {}
+    order = [row["algorithm"] for row in report["matrix"]["rows"]]
     for f in report["findings"]:
         key = (f["algorithm"], f["check"])
         if key not in worst or _ratio(f) > _ratio(worst[key]):
@@ -317,6 +333,13 @@ def overview(report: Json) -> Shown:
         ]
         for f in worst.values()
     ]
+    rows += [
+        [row["algorithm"], cell["check"], cell["status"], "–", "–", cell["says"]]
+        for row in report["matrix"]["rows"]
+        for cell in row["cells"]
+        if cell["status"] in (matrix.ABSENT, matrix.MISSING)
+    ]
+    rows.sort(key=lambda row: order.index(row[0]))
     parts: list[Shown] = [Table(rows, ["algorithm", "check", "status", "measured", "bound", "what (worst setting)"]), ""]
     by_algorithm: dict[str, list[Json]] = {}
     for m in report["mutants"]:

@@ -14,6 +14,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from tailproof.bounds import atlas as bounds_atlas
 from tailproof.verification import atlas as drawing
+from tailproof.verification import matrix
+from tailproof.verification.check import implemented
 from tailproof.verification.page import page
 from tailproof.verification.page.parts import bar
 from tests.browsing import SCHEMES, SCREENS, open_page, opened, silent
@@ -109,6 +111,34 @@ def test_every_anchor_leads_to_its_unfolded_place(browser: webdriver.Chrome, add
     assert followed > 25
     assert wrong == []
     silent(browser, address)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_whole_matrix_scrolls_in_its_own_box(browser: webdriver.Chrome, tmp_path: Path, screen: str) -> None:
+    """Of the whole catalogue: every row's name stays in sight, and every column can be reached."""
+    report = small_report()
+    report["matrix"] = matrix.matrix([], implemented())
+    file = tmp_path / "report.html"
+    file.write_text(page(report), encoding="utf-8")
+    open_page(browser, file.as_uri(), screen)
+    box = browser.find_element(By.CSS_SELECTOR, "#matrix .matrix")
+    assert len(box.find_elements(By.CSS_SELECTOR, "tbody tr")) == len(implemented())
+    assert all(cell.text for cell in box.find_elements(By.CSS_SELECTOR, "tbody td abbr"))
+    assert browser.execute_script(SIDEWAYS) == 0
+    inside = "return [arguments[0].scrollWidth, arguments[0].clientWidth, arguments[0].getBoundingClientRect().left]"
+    whole, shown, left = browser.execute_script(inside, box)
+    if screen == "phone":
+        assert whole > shown
+    browser.execute_script("arguments[0].scrollLeft = arguments[0].scrollWidth", box)
+    name, last = (
+        box.find_element(By.CSS_SELECTOR, "tbody th"),
+        box.find_elements(By.CSS_SELECTOR, "tbody tr:first-child td")[-1],
+    )
+    assert name.rect["x"] == pytest.approx(left, abs=1)
+    assert last.rect["x"] + last.rect["width"] <= left + shown + 1
+    browser.execute_script("arguments[0].focus()", box)
+    assert browser.switch_to.active_element == box  # by keyboard as well
+    silent(browser, file.as_uri())
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 
 from tailproof.refimpl.catalogue import ALGORITHMS
 from tailproof.refimpl.validation import InputError, known
-from tailproof.verification import files, verify
+from tailproof.verification import files, matrix, verify
 from tailproof.verification.auditing.places import load
 from tailproof.verification.check import FULL, QUICK, Effort
 from tailproof.verification.cli import common
 from tailproof.verification.page.replay import witness_names
 from tailproof.verification.published_claims import REFUTED
-from tailproof.verification.report import Finding
+from tailproof.verification.report import PASSING, Finding
 from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import discard, workers_of
 
@@ -29,7 +29,7 @@ EXAMPLE = (
     "         tailproof verify --full --cluster tcp://host:8786     (on a Dask cluster)\n"
     "         tailproof verify --as P2.A2 mine:clipped_mean --map clip=radius\n\n"
     "Writes report.html and report.json, and prints what failed and a summary. Exit 1 when something is not as expected: published "
-    "claims that are known to be false are expected."
+    "claims that are known to be false are expected. Exit 3 when nothing is refuted, but a check is undecided or said nothing."
 )
 MOST_FAILURES = 8
 """More are in the report, and printed with -v."""
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     discard(workers)
     text = brief(report, folder, all_failures=arguments.verbose)
     common.emit(arguments, report, [verify.overview(report), "", text] if arguments.verbose else text)
-    return 1 if report["failures"] else 0
+    return verify.exit_code(report)
 
 
 def _run_as(arguments: argparse.Namespace, effort: Effort) -> int:
@@ -115,7 +115,7 @@ def _renamed(text: str) -> tuple[str, str]:
 
 
 def shown_as(identifier: str, place: str, found: list[Finding], *, everything: bool) -> Shown:
-    wrong = [f for f in found if f.status not in ("consistent", "certified") and not f.expected]
+    wrong = [f for f in found if f.status not in PASSING and not f.expected]
     chosen = found if everything else wrong
     rows = [[f.check, f.status, f.detail, f.setting] for f in chosen]
     table: list[Shown] = [Table(rows, ["check", "status", "what", "setting"]), ""] if rows else []
@@ -145,6 +145,7 @@ def _counted(report: Json) -> list[str]:
     counts = ", ".join(f"{words[status]} {status}" for status in _ORDER if words[status])
     expected = ", all of them known" if words["violated"] and not unexpected else ""
     lines = [f"{len({f['algorithm'] for f in findings})} algorithms, {len(findings)} checks: {counts}{expected}"]
+    lines.append(_cells(report["matrix"]))
     lines.append(f"{sum(bool(m['killed_by']) for m in judged)} of {len(judged)} deliberately broken copies caught")
     parts = [("published privacy claims", "published_claims"), ("formulas with constants", "statements")]
     parts += [
@@ -155,6 +156,11 @@ def _counted(report: Json) -> list[str]:
     ]
     also = [f"{len(report[key])} {name}" for name, key in parts if report[key]]
     return lines + ([f"Also checked: {', '.join(also)}"] if also else [])
+
+
+def _cells(found: Json) -> str:
+    counts = ", ".join(f"{count} {status}" for status, count in matrix.counts(found).items())
+    return f"{len(found['rows'])} rows × {len(found['checks'])} checks: {counts}"
 
 
 _ORDER = ("violated", "inconclusive", "skipped", "consistent", "certified")

@@ -6,7 +6,7 @@ import html
 from pathlib import Path
 from typing import Any
 
-from tailproof.verification.page import catalogue, libraries, papers, published, rates, summary
+from tailproof.verification.page import catalogue, grid, libraries, papers, published, rates, summary
 from tailproof.verification.page.parts import axis
 
 TITLE = "Tailproof report"
@@ -23,6 +23,7 @@ def page(report: dict[str, Any], run: dict[str, Any] | None = None) -> str:
         ("refuted", "Claims that fail", published.refuted(report)),
         ("words", "How to read this", summary.words(report)),
         ("claims", "Other published claims", published.others(report)),
+        ("matrix", "Rows and checks", grid.grid(report)),
         ("catalogue", "Algorithms", catalogue.algorithms(report)),
         ("mutants", "Planted bugs", catalogue.mutants(report)),
         ("rates", "Measured rates", rates.sweeps(report)),
