@@ -26,7 +26,7 @@ from tailproof.refimpl.validation import InputError
 from tailproof.verification.workers import one_thread
 
 SEED = 2400
-WANTED = 100  # settings a row
+WANTED = 60  # settings a row
 LEAST = 50  # of them must be found
 TRIES = 3000
 ROUNDING = 1e-12
