@@ -6,9 +6,9 @@
     python benchmarks/mutation.py --tree PATH --results F  another tree of the repository, such as an older commit
 
 The edits stand in mutation_frame.jsonl: they were drawn, from the statements that a row's mechanism executes, before any cure.
-`verify` is asked about each of them: its row alone, at the quick effort.  What it misses goes through random settings: an edit that
-changes no transcript there is equivalent.  The unit tests are asked about the others.  Answers are kept in
-mutation_results.jsonl, with a digest of the code that gave them, and are not asked for twice.
+Each goes through random settings first: one that changes no transcript there is equivalent.  `verify` is asked about the others: the
+edit's row alone, at the quick effort.  The unit tests are asked about what it misses.  Answers are kept in mutation_results.jsonl,
+with a digest of the code that gave them, and are not asked for twice.
 """
 
 from __future__ import annotations
@@ -102,7 +102,6 @@ def _judge_row(row: str, edits: list[Json], kept: Kept, options: argparse.Namesp
     }
     judged = _Row(row, edits, kept, yard, by)
     judged.verify()
-    judged.equivalence()
     if not options.no_tests:
         judged.tests(options.tests_of_killed)
 
@@ -115,38 +114,42 @@ class _Row:
         self._places: Json | None = None
 
     def verify(self) -> None:
-        wanted = self._unasked("verify", self.edits)
+        """Random settings, then, of what differs there, verify."""
+        unknown = {edit["edit"] for edit in self._unasked("equivalence", self.edits)}
+        same = {edit["edit"] for edit in self.edits if edit["edit"] not in unknown and self._equivalent(edit)}
+        wanted = [edit for edit in self._unasked("verify", self.edits) if edit["edit"] not in same]
         if not wanted:
             return
         honest = ask(self.yard, "judging:verdict", self.row, seconds=1800)
         if honest.get("status") != "survived":
             sys.exit(f"{self.row}: verify fails without any edit: {honest}")
-        seconds = max(LEAST_SECONDS, TIMES_HONEST * honest["seconds"])
-        for edit in wanted:
-            source = self._edited(edit)
-            if source is None:
-                self._add(edit, "verify", {"status": "moved", "failing": [], "detail": "no such code any more"})
-                continue
-            with self.yard.edited(edit["module"], source):
-                found = ask(self.yard, "judging:verdict", self.row, seconds=seconds)
-            self._add(edit, "verify", _verdict(found))
-
-    def equivalence(self) -> None:
-        wanted = self._unasked("equivalence", self._survivors())
-        if not wanted:
-            return
+        seconds = LEAST_SECONDS + TIMES_HONEST * honest["seconds"]
         with tempfile.NamedTemporaryFile() as file:
             recorded = ask(self.yard, "equivalence:record", self.row, file.name, 240.0, seconds=1800)
             for edit in wanted:
-                with self.yard.edited(edit["module"], self._source(edit)):
-                    found = ask(self.yard, "equivalence:compare", self.row, file.name, seconds=600)
-                if "failed" in found:
-                    found = {"equivalent": False, "settings": 0, "detail": found["detail"], "seconds": found["seconds"]}
-                self._add(edit, "equivalence", found | {"of": recorded.get("settings", 0)})
+                source = self._edited(edit)
+                if source is None:
+                    self._add(edit, "verify", {"status": "moved", "failing": [], "detail": "no such code any more"})
+                    continue
+                known = None if edit["edit"] in unknown else False
+                with self.yard.edited(edit["module"], source):
+                    found = ask(self.yard, "judging:judged", self.row, file.name, known, seconds=seconds)
+                self._enter(edit, found, known, recorded.get("settings", 0))
+
+    def _enter(self, edit: Json, found: Json, known: bool | None, settings: int) -> None:
+        if "failed" in found:
+            found |= {
+                "verify": _failed(found),
+                "equivalence": {"equivalent": False, "settings": 0, "detail": found["detail"]},
+            }
+        if known is None:
+            self._add(edit, "equivalence", found["equivalence"] | {"of": settings})
+        if found["verify"] is not None:
+            self._add(edit, "verify", found["verify"] | {"seconds": found["seconds"]})
 
     def tests(self, of_killed: int) -> None:
-        missed = [edit for edit in self._survivors() if not (self._said(edit, "equivalence") or {}).get("equivalent")]
-        killed = [edit for edit in self.edits if (self._said(edit, "verify") or {}).get("status") == "killed"]
+        missed = [edit for edit in self.edits if self._status(edit) == "survived"]
+        killed = [edit for edit in self.edits if self._status(edit) == "killed"]
         already: dict[tuple[str, ...], list[str]] = {}
         own = _own_module(self.edits)
         for edit in self._unasked("tests", [*missed, *killed[:of_killed]]):
@@ -156,14 +159,15 @@ class _Row:
             with self.yard.edited(edit["module"], self._source(edit)):
                 self._add(edit, "tests", testing.asked(self.yard, files, already[tuple(files)]))
 
-    def _said(self, edit: Json, question: str) -> Json | None:
-        return self.kept.get(self.row, edit["edit"], question)
+    def _equivalent(self, edit: Json) -> bool:
+        return bool((self.kept.get(self.row, edit["edit"], "equivalence") or {}).get("equivalent"))
+
+    def _status(self, edit: Json) -> str:
+        said = {} if self._equivalent(edit) else self.kept.get(self.row, edit["edit"], "verify") or {}
+        return str(said.get("status", ""))
 
     def _unasked(self, question: str, edits: Iterable[Json]) -> list[Json]:
         return [edit for edit in edits if self.kept.get(self.row, edit["edit"], question, self.by[question]) is None]
-
-    def _survivors(self) -> list[Json]:
-        return [edit for edit in self.edits if (self._said(edit, "verify") or {}).get("status") == "survived"]
 
     def _add(self, edit: Json, question: str, answer: Json) -> None:
         self.kept.add(self.row, edit["edit"], question, self.by[question], answer)
@@ -191,12 +195,13 @@ class _Row:
         return source
 
 
-def _verdict(found: Json) -> Json:
-    """As judged; one that did not end or died is apart, one at whose import something is raised crashes."""
-    if "failed" not in found:
-        return found
-    status = {"raised": "crashed"}.get(found["failed"], found["failed"])
-    return {"status": status, "failing": [], "detail": found["detail"], "seconds": found["seconds"]}
+def _failed(found: Json) -> Json:
+    """One that did not end or died is apart; one at whose import something is raised crashes."""
+    return {
+        "status": "crashed" if found["failed"] == "raised" else found["failed"],
+        "failing": [],
+        "detail": found["detail"],
+    }
 
 
 def _own_module(edits: list[Json]) -> str:

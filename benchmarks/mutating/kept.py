@@ -68,41 +68,35 @@ class Kept:
 
 @dataclass(frozen=True)
 class Fate:
-    """Of one edit: what verify, the random settings and the tests said; empty what was not asked."""
+    """Of one edit: what the random settings, verify and the tests said; empty what was not asked."""
 
     edit: Json
+    equivalent: bool
     verify: str
     killer: str
-    equivalent: bool | None
     tests: str
     rounding: float = 0.0
     detail: str = ""
 
     @property
     def judged(self) -> bool:
-        return bool(self.verify) and self.verify not in APART
+        return self.equivalent or bool(self.verify)
 
     @property
     def matters(self) -> bool:
-        return self.judged and not self.equivalent
+        return bool(self.verify) and not self.equivalent and self.verify not in APART
 
 
 def fates(kept: Kept, edits: Iterable[Json]) -> list[Fate]:
     found = []
     for edit in edits:
-        said, same, tested = (kept.get(edit["row"], edit["edit"], one) or {} for one in ("verify", "equivalence", "tests"))
-        survived = said.get("status") == "survived"
-        found.append(
-            Fate(
-                edit,
-                said.get("status", ""),
-                next(iter(said.get("failing", [])), ""),
-                same.get("equivalent") if survived else False,
-                tested.get("status", ""),
-                same.get("rounding", 0.0),
-                said.get("detail", "") if not survived else same.get("detail", ""),
-            )
-        )
+        same, said, tested = (kept.get(edit["row"], edit["edit"], one) or {} for one in ("equivalence", "verify", "tests"))
+        if same.get("equivalent"):
+            found.append(Fate(edit, True, "", "", "", same["rounding"]))
+            continue
+        status, killer = said.get("status", ""), next(iter(said.get("failing", [])), "")
+        detail = same.get("detail", "") if status == "survived" else said.get("detail", "")
+        found.append(Fate(edit, False, status, killer, tested.get("status", ""), detail=detail))
     return found
 
 
@@ -119,19 +113,19 @@ def table(found: list[Fate]) -> str:
     ordered = sorted(killers.items(), key=lambda item: -item[1])
     lines += ["", "first killers: " + ", ".join(f"{name} {count}" for name, count in ordered)]
     lines += _tests_alone(found)
-    lines += _listed("survive verify", [fate for fate in found if fate.verify == "survived" and not fate.equivalent])
+    lines += _listed("survive verify", [fate for fate in found if fate.verify == "survived"])
     lines += _listed("equivalent", [fate for fate in found if fate.equivalent])
     lines += _listed("apart: crash, do not end, or are no longer there", [fate for fate in found if fate.verify in APART])
     return "\n".join(lines)
 
 
 def _line(row: str, found: list[Fate]) -> str:
-    asked = [fate for fate in found if fate.verify]
+    asked = [fate for fate in found if fate.judged]
     matter = [fate for fate in asked if fate.matters]
     missed = [fate for fate in matter if fate.verify == "survived"]
     both = [fate for fate in missed if fate.tests == "survived"]
     unasked = sum(not fate.tests for fate in missed)
-    counts = len(asked), sum(fate.verify in APART for fate in asked), sum(bool(fate.equivalent) for fate in asked)
+    counts = len(asked), sum(fate.verify in APART for fate in asked), sum(fate.equivalent for fate in asked)
     rate = f"{len(missed)} ({100 * len(missed) / len(matter):.1f} %)" if matter else "-"
     last = f"{len(both)}" + (f", {unasked} not asked" if unasked else "")
     return f"{row:11} {counts[0]:6} {counts[1]:6} {counts[2]:11} {len(matter):7}  {rate:13}  {last}"
