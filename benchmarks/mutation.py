@@ -6,9 +6,9 @@
     python benchmarks/mutation.py --tree PATH --results F  another tree of the repository, such as an older commit
 
 The edits stand in mutation_frame.jsonl: they were drawn, from the statements that a row's mechanism executes, before any cure.
-Each goes through random settings first: one that changes no transcript there is equivalent.  `verify` is asked about the others: the
-edit's row alone, at the quick effort.  The unit tests are asked about what it misses.  Answers are kept in mutation_results.jsonl,
-with a digest of the code that gave them, and are not asked for twice.
+Each goes through random settings first: one that changes no transcript there is equivalent.  `verify` is asked about the others:
+the edit's row alone, at the quick effort.  The unit tests are asked about what it misses.  Answers are kept in
+mutation_results.jsonl, with a digest of the code that gave them, and are not asked for twice.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What `tailproof verify` says of a row, quick, in the copy of the repository that stands first on the path.
 
 A finding kills if `verify` itself counts it as a failure.  A mechanism that raises on every input at every setting is a crash, and
-counts apart; one that raises on some, or makes a check raise, is killed: `verify` would not get to its end.  The checks are those of
-`verify`, with its seeds; two that take milliseconds go first, at all settings, since the first failure ends the matter.
+counts apart; one that raises on some, or makes a check raise, is killed: `verify` would not get to its end.  The checks are those
+of `verify`, with its seeds.  Two that take milliseconds go first, at all settings, since the first failure ends the matter.
 """
 
 from __future__ import annotations
