@@ -8,6 +8,7 @@ is rounding: (a·b)·c for a·(b·c) is no other algorithm.  How large the large
 
 from __future__ import annotations
 
+import inspect
 import math
 import pickle
 import re
@@ -59,8 +60,8 @@ def compare(row: str, file: str) -> dict[str, Any]:
             off = difference(Flat(text, arrays), outcome(row, number))
             count += 1
             if not off <= ROUNDING:
-                said = str(off) if math.isfinite(off) else "another shape of the transcript"
-                return {"equivalent": False, "settings": count, "detail": f"random setting {number}: {said}"}
+                said = f"by {off:.2g} of the largest" if math.isfinite(off) else "in more than numbers"
+                return {"equivalent": False, "settings": count, "detail": f"differs at random setting {number} {said}"}
             most = max(most, off)
     return {"equivalent": count >= LEAST, "settings": count, "rounding": most}
 
@@ -150,8 +151,8 @@ def random_setting(implementation: Implementation, rng: np.random.Generator) -> 
             factors[name] = math.exp(rng.uniform(-spread, spread)) if rng.random() < share else 1.0
         return factors[name]
 
-    parameters = dict(base.parameters)
-    for name in parameters:
+    parameters = _defaults(implementation) | base.parameters
+    for name in base.parameters:
         others = [one.parameters[name] for one in settings if name in one.parameters and one.d == base.d]
         if isinstance(parameters[name], str) and rng.random() < share / 2:
             parameters[name] = others[rng.integers(len(others))]
@@ -161,6 +162,12 @@ def random_setting(implementation: Implementation, rng: np.random.Generator) -> 
     if any(str(setting) == str(used) for used in settings):
         raise InputError("this is a setting of the catalogue")
     return setting, setting.admissible(_data(n, d, rng))
+
+
+def _defaults(implementation: Implementation) -> dict[str, Any]:
+    """Numbers that the algorithm takes and that no setting may give."""
+    accepted = inspect.signature(getattr(implementation.module, implementation.function)).parameters
+    return {name: one.default for name, one in accepted.items() if type(one.default) in (int, float)}
 
 
 def _sizes(base: Setting, rng: np.random.Generator) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from tailproof.refimpl.channel import L2, Bound, Channel, LInf, Release, Smooth
 from tailproof.refimpl.claims import ZCDP, ApproxDP, Claim, PureDP
 from tailproof.refimpl.laws import Gaussian
 from tailproof.verification.calibration import PUBLISHED, _sensitivity_difference, check_calibration
+from tailproof.verification.check import calibration_finding
 from tailproof.verification.subject import Subject, subject_of
 
 
@@ -86,3 +87,19 @@ def test_another_norm_or_rate_is_seen() -> None:
     for other in (replace(declared, norm=2), replace(declared, rate=0.051), L2(0.4), None):
         assert _sensitivity_difference(release, other).exceeds
     assert _sensitivity_difference(replace(release, sensitivity=L2(0.4)), LInf(0.4)).exceeds
+
+
+def test_a_scale_that_departs_on_some_data_only_is_seen() -> None:
+    implementation = algorithm("P2.A2").implementation
+    assert implementation is not None
+    subject = subject_of("P2.A2", 0, implementation=implementation)
+
+    def mechanism(data: Any, channel: Channel, **parameters: Any) -> Any:
+        factor = 2.0 if np.abs(data).max() < 0.1 else 1.0
+        return subject.mechanism(data, Tampered(channel, factor, 1.0, 1.0), **parameters)
+
+    assert calibration_finding(subject, 0).status == "certified"
+    finding = calibration_finding(replace(subject, mechanism=mechanism), 0)
+    assert finding.status == "violated"
+    assert finding.witness is not None
+    assert np.abs(finding.witness["data"]).max() < 0.1
