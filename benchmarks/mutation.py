@@ -14,6 +14,7 @@ mutation_results.jsonl, with a digest of the code that gave them, and are not as
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -37,12 +38,16 @@ def main() -> int:
     kept = Kept(options.results)
     edits = [edit for row in _rows(options.only) for edit in _of(row)[: options.sample]]
     if not options.table:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that folders and forks are cleared away
         prepared()
         with tempfile.TemporaryDirectory() as folder:
             _judge_all(edits, kept, options, Path(folder))
         kept = Kept(options.results)
         kept.tidy()
     print(table(fates(kept, edits)))
+    stale = kept.stale(edits, _digests(options.tree))
+    if stale:
+        print(f"\n{stale} of these answers were given by other code than there is now.")
     return 0
 
 
@@ -95,15 +100,19 @@ def _judge_row_in(root: Path, row: str, edits: list[Json], kept: Kept, options: 
 
 
 def _judge_row(row: str, edits: list[Json], kept: Kept, options: argparse.Namespace, yard: Yard) -> None:
-    by = {
-        "verify": digest(yard.root, ("refimpl", "verification", "bounds"), ("judging",)),
-        "equivalence": digest(yard.root, ("refimpl",), ("equivalence",)),
-        "tests": digest(yard.root, ("refimpl", "tests/refimpl", testing.VECTORS), ("testing",)),
-    }
-    judged = _Row(row, edits, kept, yard, by)
+    judged = _Row(row, edits, kept, yard, _digests(yard.root))
     judged.verify()
     if not options.no_tests:
         judged.tests(options.tests_of_killed)
+
+
+def _digests(tree: Path) -> dict[str, str]:
+    """Of the code that answers each question."""
+    return {
+        "verify": digest(tree, ("refimpl", "verification", "bounds"), ("judging",)),
+        "equivalence": digest(tree, ("refimpl",), ("equivalence",)),
+        "tests": digest(tree, ("refimpl", "tests/refimpl", testing.VECTORS), ("testing",)),
+    }
 
 
 class _Row:

@@ -90,11 +90,14 @@ def ask(yard: Yard, question: str, *arguments: Any, seconds: float) -> dict[str,
         os.close(reading)
         _answer(yard, question, arguments, writing)
     os.close(writing)
-    text, ended = _read(reading, start + seconds)
-    os.close(reading)
-    if not ended:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
+    ended = False
+    try:
+        text, ended = _read(reading, start + seconds)
+    finally:  # also if this process is told to end
+        os.close(reading)
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
     if not ended:
         found: dict[str, Any] = {"failed": "timeout", "detail": f"no end after {seconds:.0f} s"}
     elif not text:

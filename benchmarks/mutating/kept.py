@@ -60,6 +60,11 @@ class Kept:
         self._enter(line)
         return line
 
+    def stale(self, edits: Iterable[Json], by: dict[str, str]) -> int:
+        """How many answers about these edits were given by other code than this."""
+        wanted = {(edit["row"], edit["edit"]) for edit in edits}
+        return sum(answer["by"] != by[key[2]] for key, answer in self.answers.items() if key[:2] in wanted)
+
     def tidy(self) -> None:
         """Without answers that were given again."""
         lines = [json.dumps(self.answers[key]) for key in sorted(self.answers)]

@@ -151,6 +151,8 @@ def test_what_was_judged_by_other_code_is_asked_again(parts: Parts, tmp_path: Pa
     assert kept.get("P2.A2", "a", "verify", "old") is not None
     assert kept.get("P2.A2", "a", "verify", "new") is None
     kept.add("P2.A2", "a", "verify", "new", {"status": "survived"})
+    assert kept.stale([_edit("a")], {"verify": "new"}) == 0
+    assert kept.stale([_edit("a")], {"verify": "newer"}) == 1
     kept.tidy()
     assert [json.loads(line)["by"] for line in (tmp_path / "results.jsonl").read_text().splitlines()] == ["new"]
 
