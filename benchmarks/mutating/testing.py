@@ -31,14 +31,14 @@ def tests_of(yard: Yard, modules: list[str]) -> list[str]:
 
 def failing_already(yard: Yard, tests: list[str]) -> list[str]:
     """What fails without an edit, for what is not installed or for other reasons."""
-    return re.findall(r"^(?:FAILED|ERROR) (\S+)", _pytest(yard, tests, [])[1], re.MULTILINE)
+    return re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", _pytest(yard, tests, [])[1], re.MULTILINE)
 
 
 def asked(yard: Yard, tests: list[str], but: list[str]) -> dict[str, Any]:
     """status: killed, with the first test that fails, or survived."""
     start = time.monotonic()
     code, said = _pytest(yard, tests, ["-x", *(f"--deselect={one}" for one in but)])
-    first = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.MULTILINE)
     return {
         "status": "survived" if code == 0 else "killed",
         "failing": [] if code == 0 else [first[1] if first else f"exit {code}"],
