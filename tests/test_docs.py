@@ -54,6 +54,8 @@ SHOWN_ONLY = {
     "python benchmarks/planted.py": "takes long; its results are cached",
     "python benchmarks/audits.py all": "takes long; its results are cached",
     "python benchmarks/false_alarms.py": "takes long; its results are cached",
+    "python benchmarks/mutation.py": "takes long; its results are cached",
+    "python benchmarks/mutation.py --table": "prints a line for each of several hundred edits",
     "python benchmarks/against_diffprivlib.py": "takes long; its results are cached",
     "cc -O2 -o clipped_mean examples/clipped_mean.c -lm": "needs a compiler; tests/test_examples.py",
     "tailproof vectors check --command ./clipped_mean": "needs the program; tests/test_examples.py",

@@ -1,7 +1,7 @@
-"""Recorded noise scales and spends against the published formulas, written out here a second time from the papers.
+"""Recorded noise scales, sensitivities and spends against the published formulas, written out here a second time from the papers.
 
-Nothing is taken from the implementations: each function below states, for one algorithm, the law's kind, scale and spend
-that the paper prints, in its letters.
+Nothing is taken from the implementations: each function below states, for one algorithm, the law's kind, scale, sensitivity and
+spend that the paper prints, in its letters.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2, norm
 
-from tailproof.refimpl.channel import Free, Release, Smooth, Unclaimed
+from tailproof.refimpl.channel import L1, L2, UNCLAIMED, Bound, Free, LInf, Release, Sensitivity, Smooth, Unclaimed
 from tailproof.refimpl.claims import ZCDP, ApproxDP, Claim, PureDP, claim_to_json
-from tailproof.refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Softmax
+from tailproof.refimpl.laws import LLN, Gaussian, Gibbs, L2Laplace, Laplace, NoisyArgmax, PerturbedMinimiser, Point, Softmax
 from tailproof.refimpl.losses import Quadratic
 from tailproof.refimpl.pure_dp.grid_walk import GridWalk
 from tailproof.refimpl.validation import FloatArray
@@ -32,13 +32,24 @@ RELATIVE = 1e-9
 class Published:
     law: type[Any]
     scale: FloatArray | float
-    spend: Claim
+    sensitivity: Sensitivity
+    spend: Claim | Unclaimed
+
+
+def _p0_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P0 Algorithm 1: a mean of vectors of length C moves by 2C/n."""
+    return Published(Point, 1.0, L2(2 * p["clip"] / len(data)), UNCLAIMED)
+
+
+def _p0_a2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """P0 Algorithm 2: 2C/(λn), what its proof claims of the point."""
+    return Published(Point, 1.0, L2(2 * p["clip"] / (p["weight"] * len(data))), UNCLAIMED)
 
 
 def _p2_a2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
     """P2 Algorithm 2, line 4: W ~ N(0, 2R²/(ρn²))."""
     R, rho, n = p["clip"], p["rho"], len(data)
-    return Published(Gaussian, (2 * R**2 / (rho * n**2)) ** 0.5, ZCDP(rho))
+    return Published(Gaussian, (2 * R**2 / (rho * n**2)) ** 0.5, L2(2 * R / n), ZCDP(rho))
 
 
 def _p2_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
@@ -49,7 +60,7 @@ def _p2_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     else:
         rho = eps**2 * k / (64 * math.e**4) / (math.log(8 / delta) * (1 + 2 * math.sqrt(math.log(12 * k / delta))) ** 2)
     m = len(data) // k
-    return Published(Gaussian, (2 * p["clip"] ** 2 / (rho * m**2)) ** 0.5, ZCDP(rho))
+    return Published(Gaussian, (2 * p["clip"] ** 2 / (rho * m**2)) ** 0.5, L2(2 * p["clip"] / m), ZCDP(rho))
 
 
 def _p3_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
@@ -58,7 +69,8 @@ def _p3_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     B = (p["moment_bound"] * n * eps / (math.log(1 / p["failure"]) * math.sqrt(math.log(1.25 / delta)))) ** (
         1 / p["moment_order"]
     )
-    return Published(Gaussian, math.sqrt(8 * B**2 / (n**2 * eps**2) * math.log(1.25 / delta)), ApproxDP(eps, delta))
+    scale = math.sqrt(8 * B**2 / (n**2 * eps**2) * math.log(1.25 / delta))
+    return Published(Gaussian, scale, L2(2 * B / n), ApproxDP(eps, delta))
 
 
 def _p3_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
@@ -66,7 +78,7 @@ def _p3_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     eps, delta, (n, d) = p["epsilon"], p["delta"], data.shape
     m = math.ceil(4 * math.log(2 * d / p["failure"]))
     variance = 8 * p["truncation"] ** 2 * d * math.log(1.25 / delta) / (eps**2 * (n // m) ** 2)
-    return Published(Gaussian, math.sqrt(variance), ApproxDP(eps, delta))
+    return Published(Gaussian, math.sqrt(variance), L2(2 * p["truncation"] * math.sqrt(d) / (n // m)), ApproxDP(eps, delta))
 
 
 def _p3_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
@@ -74,8 +86,8 @@ def _p3_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     lam = 2 * p["truncation"] / len(data)
     scale = 4 * lam * math.sqrt(2 * p["sparsity"] * math.log(1 / p["delta"])) / p["epsilon"]
     if release.name.startswith("index"):
-        return Published(NoisyArgmax, scale, PureDP(2 * lam / scale))
-    return Published(Laplace, scale, PureDP(lam / scale))
+        return Published(NoisyArgmax, scale, LInf(lam), PureDP(2 * lam / scale))
+    return Published(Laplace, scale, L1(lam), PureDP(lam / scale))
 
 
 def _step(release: Release) -> int:
@@ -95,7 +107,8 @@ def _p2_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
         share = {"epsilon": eps / (2 * math.sqrt(2 * T * math.log(2 / delta))), "delta": delta / (2 * T)}
         return _p2_a3(release, data, {**p, **share})
     rho = eps**2 / (1 + 2 * math.sqrt(math.log(1 / delta))) ** 2
-    return Published(Gaussian, (2 * p["clip"] ** 2 * T / (rho * len(data) ** 2)) ** 0.5, ZCDP(rho / T))
+    scale = (2 * p["clip"] ** 2 * T / (rho * len(data) ** 2)) ** 0.5
+    return Published(Gaussian, scale, L2(2 * p["clip"] / len(data)), ZCDP(rho / T))
 
 
 def _p3_a2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
@@ -113,8 +126,8 @@ def _p3_a5(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     lam = 2 * p["truncation"] * p["learning_rate"] / _batch(release, len(data), p["steps"])
     scale = 4 * lam * math.sqrt(2 * p["sparsity"] * math.log(1 / p["delta"])) / p["epsilon"]
     if release.name.split("/")[1].startswith("index"):
-        return Published(NoisyArgmax, scale, PureDP(2 * lam / scale))
-    return Published(Laplace, scale, PureDP(lam / scale))
+        return Published(NoisyArgmax, scale, LInf(lam), PureDP(2 * lam / scale))
+    return Published(Laplace, scale, L1(lam), PureDP(lam / scale))
 
 
 def _p3_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
@@ -150,14 +163,15 @@ def _p1_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     s = math.exp(-1.5 * sigma**2) * (eps - t / sigma)
     keys = {"a": p["lower"], "b": p["upper"], "m": p["trim"], "t": t, "clamp": p.get("clamp", "output")}
     S = np.array([reference_smooth_sensitivity(column, **keys) for column in data.T])
-    return Published(LLN, S / s, ZCDP(tilde**2 / 2))
+    return Published(LLN, S / s, Smooth(S, t), ZCDP(tilde**2 / 2))
 
 
 def _p1_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
     """σ = Δ√(dT)/ε̃ per coordinate, Δ = 4√2 s/(3n), s = √(nv/(2log(1/δ')))."""
     (n, d), tilde = data.shape, _p1_budget(p)
     s = math.sqrt(n * p["second_moment"] / (2 * math.log(1 / p["failure"])))
-    return Published(Gaussian, 4 * math.sqrt(2) * s / (3 * n) * math.sqrt(d) / tilde, ZCDP(tilde**2 / 2))
+    Delta = 4 * math.sqrt(2) * s / (3 * n)
+    return Published(Gaussian, Delta * math.sqrt(d) / tilde, LInf(Delta), ZCDP(tilde**2 / 2))
 
 
 def _p1_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
@@ -174,7 +188,7 @@ def _p1_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
         size = len(data) // m
         points = [min(max(float(data[size * i : size * (i + 1), 0].mean()), low), high) for i in range(m)]
         S = reference_aggregate_sensitivity(points, beta=beta, width=high - low, any_centre=p.get("centres") == "any")
-    return Published(Gaussian, S / alpha, ApproxDP(eps, delta))
+    return Published(Gaussian, S / alpha, Smooth(np.array(S), beta, norm=2), ApproxDP(eps, delta))
 
 
 def _p1_a1_tuned(d: int, eps: float, delta: float) -> tuple[float, float]:
@@ -222,7 +236,7 @@ def _p1_a3_descent(release: Release, data: FloatArray, p: dict[str, Any]) -> Pub
     if first is not None:
         keys = {"a": p["lower"], "b": p["upper"], "m": p["trim"], "t": t, "clamp": p.get("clamp", "output")}
         S = np.array([reference_smooth_sensitivity(column, **keys) for column in first.T])
-    return Published(LLN, S / s, ZCDP(tilde**2 / 2 / rounds))
+    return Published(LLN, S / s, Smooth(S, t), ZCDP(tilde**2 / 2 / rounds))
 
 
 def _p1_a4_descent(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
@@ -230,8 +244,8 @@ def _p1_a4_descent(release: Release, data: FloatArray, p: dict[str, Any]) -> Pub
     _, rounds = _first_gradients(release, data, p)
     n = len(data) * rounds // p["steps"]
     s = p.get("scale") or math.sqrt(n * p["second_moment"] / (2 * math.log(1 / p["failure"])))
-    tilde, d = _p1_budget(p), np.size(release.output)
-    return Published(Gaussian, 4 * math.sqrt(2) * s / (3 * n) * math.sqrt(d * rounds) / tilde, ZCDP(tilde**2 / 2 / rounds))
+    tilde, d, Delta = _p1_budget(p), np.size(release.output), 4 * math.sqrt(2) * s / (3 * n)
+    return Published(Gaussian, Delta * math.sqrt(d * rounds) / tilde, LInf(Delta), ZCDP(tilde**2 / 2 / rounds))
 
 
 def _first_gradients(release: Release, data: FloatArray, p: dict[str, Any]) -> tuple[FloatArray | None, int]:
@@ -257,9 +271,9 @@ def _output_perturbation(n: int, C: float, lam: float, kappa: float, releases: i
     Delta = (2 + 2 * kappa) * C / (lam * n)
     if "rho" in p:
         rho = p["rho"] / releases
-        return Published(Gaussian, math.sqrt(Delta**2 / (2 * rho)), ZCDP(rho))
+        return Published(Gaussian, math.sqrt(Delta**2 / (2 * rho)), L2(Delta), ZCDP(rho))
     eps = p["epsilon"] / releases
-    return Published(L2Laplace, Delta / eps, PureDP(eps))
+    return Published(L2Laplace, Delta / eps, L2(Delta), PureDP(eps))
 
 
 def _p4_once(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
@@ -288,14 +302,14 @@ def _p4_s2(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     eps3, tau = plan.reserve * p["epsilon"], plan.share * p["epsilon"]
     eps1, B = p["epsilon"] - eps3 - tau, n * lam * math.expm1(tau)
     if release.name == "minimiser":
-        return Published(PerturbedMinimiser, 2 * C / eps1, PureDP(eps1 + math.log1p(B / (n * lam))))
+        return Published(PerturbedMinimiser, 2 * C / eps1, L2(2 * C), PureDP(eps1 + math.log1p(B / (n * lam))))
     d = data.shape[1] - 1
     low, high = _interval(p["domain"])
     root = math.sqrt(d) if p["domain"].startswith("box") else 1.0
     R, far = (high - low) / 2 * root, max(-low, high) * root
     tilt = (200 + 4 * d) * 2 * C / eps1 / n
     r = 4 * (d + 8) * math.ulp(1.0) * ((B + lam + C / R) * far + C + tilt + lam * R) / lam
-    return Published(L2Laplace, 2 * r / eps3, PureDP(eps3))
+    return Published(L2Laplace, 2 * r / eps3, L2(2 * r), PureDP(eps3))
 
 
 def _interval(domain: str) -> tuple[float, float]:
@@ -310,9 +324,9 @@ def _interval(domain: str) -> tuple[float, float]:
 def _p0_budget(p: dict[str, Any], Delta: float) -> Published:
     """P0 Definition 3: N(0, 16Δ²log(1/δ)/ε²); Remark 5: ρ-zCDP, by Δ²/(2ρ)."""
     if "rho" in p:
-        return Published(Gaussian, math.sqrt(Delta**2 / (2 * p["rho"])), ZCDP(p["rho"]))
+        return Published(Gaussian, math.sqrt(Delta**2 / (2 * p["rho"])), L2(Delta), ZCDP(p["rho"]))
     eps, delta = p["epsilon"], p["delta"]
-    return Published(Gaussian, math.sqrt(16 * Delta**2 * math.log(1 / delta) / eps**2), ApproxDP(eps, delta))
+    return Published(Gaussian, math.sqrt(16 * Delta**2 * math.log(1 / delta) / eps**2), L2(Delta), ApproxDP(eps, delta))
 
 
 def _p0_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
@@ -353,7 +367,7 @@ def _p0_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     eps, delta = p["epsilon"], p["delta"]
     if p["noise"] == "batch":
         variance, Delta = 128 * C**2 * math.log(1 / delta) / (n * m * eps**2), 2 * C / m
-        return Published(Gaussian, math.sqrt(variance), ZCDP(Delta**2 / (2 * variance)))
+        return Published(Gaussian, math.sqrt(variance), L2(Delta), ZCDP(Delta**2 / (2 * variance)))
     low, high = 0.0, 0.5
     for _ in range(200):  # e^ε − 1 = (e^ε₀ − 1)/(e^ε₀ + 1)·(8√(e^ε₀ log(4/δ̂)/n) + 8e^ε₀/n), δ̂ = δ/2
         e0 = (low + high) / 2
@@ -362,7 +376,7 @@ def _p0_a6(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
         low, high = (e0, high) if amplified < math.exp(eps) - 1 else (low, e0)
     d0 = delta / 2 / ((math.exp(eps) + 1) * (1 + math.exp(-low) / 2) * n)
     variance = 8 * C**2 * math.log(1 / d0) / low**2
-    return Published(Gaussian, math.sqrt(variance), ZCDP((2 * C) ** 2 / (2 * variance)))
+    return Published(Gaussian, math.sqrt(variance), L2(2 * C), ZCDP((2 * C) ** 2 / (2 * variance)))
 
 
 def _p0_b(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
@@ -370,7 +384,7 @@ def _p0_b(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     scale = np.asarray(release.law.scale)  # type: ignore[attr-defined]
     z = float(scale) / (2 * p["clip"] / p["batch"])
     off = _second_accountant(z, p["batch"] / len(data), p["steps"], p["delta"]) / p["epsilon"]
-    return Published(Gaussian, scale * off, ZCDP(1 / (2 * z**2)))
+    return Published(Gaussian, scale * off, L2(2 * p["clip"] / p["batch"]), ZCDP(1 / (2 * z**2)))
 
 
 @lru_cache(maxsize=8)
@@ -394,7 +408,8 @@ def _second_accountant(z: float, gamma: float, T: int, delta: float) -> float:
 
 def _p4_a5(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
     """P4 Algorithm 5: probabilities ∝ exp(ε·q/(2·(2C/n)))."""
-    return Published(Softmax, 4 * p["lipschitz"] / (len(data) * p["epsilon"]), PureDP(p["epsilon"]))
+    Delta = 2 * p["lipschitz"] / len(data)
+    return Published(Softmax, 2 * Delta / p["epsilon"], LInf(Delta), PureDP(p["epsilon"]))
 
 
 def _p4_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
@@ -409,15 +424,18 @@ def _p4_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     eps2 = p["epsilon"] - eps1
     scale = (2 + 2 * kappa) * C / (lam * n * eps1)
     if release.name.startswith("localise"):
-        return Published(L2Laplace, scale, PureDP(eps1))
+        return Published(L2Laplace, scale, L2(scale * eps1), PureDP(eps1))
     d = data.shape[1] - (p["loss"] != "affine")
     radius = float(chi2.isf(p.get("failure", 0.05), 2 * d)) / 2 * scale + kappa * C / (lam * n)
     reach = min(radius, float(p["domain"].split(":")[1].split(",")[-1]))
     kind, left = {"rejection": (Gibbs, 1.0), "grid": (Softmax, 1.0), "walk": (GridWalk, 0.98)}[p.get("sampler", "rejection")]
-    return Published(kind, 4 * C * reach * (1 / n + 1e-6) / (eps2 * left), PureDP(eps2))
+    Delta = 2 * C * reach * (1 / n + 1e-6)
+    return Published(kind, 2 * Delta / (eps2 * left), LInf(Delta), PureDP(eps2))
 
 
 PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]] = {
+    "P0.A1": _p0_a1,
+    "P0.A2": _p0_a2,
     "P0.A3": _p0_a3,
     "P0.A4": _p0_stages,
     "P0.A5": _p0_stages,
@@ -453,7 +471,7 @@ PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]]
 def check_calibration(subject: Subject, data: FloatArray, seed: int) -> Measurement:
     """The largest relative difference between what was recorded and what the paper prints."""
     _, transcript = subject.run(data, seed)
-    worst = Measurement(0.0, RELATIVE, "recorded scales and spends are those of the published formulas")
+    worst = Measurement(0.0, RELATIVE, "recorded scales, sensitivities and spends are those of the published formulas")
     if not transcript.spending:
         return Measurement(math.inf, RELATIVE, "nothing was released")
     for release in transcript.spending:
@@ -464,20 +482,42 @@ def check_calibration(subject: Subject, data: FloatArray, seed: int) -> Measurem
 
 def _differences(release: Release, published: Published) -> list[Measurement]:
     if not isinstance(release.law, published.law):
-        return [
-            Measurement(
-                math.inf, RELATIVE, f"{release.name}: {type(release.law).__name__}, published {published.law.__name__}"
-            )
-        ]
+        return [_wrong(f"{release.name}: {type(release.law).__name__}, published {published.law.__name__}")]
     recorded = np.asarray(release.law.scale)
-    off = float(np.max(np.abs(recorded - published.scale) / published.scale))
-    found = [Measurement(off, RELATIVE, f"{release.name}: scale {recorded}, published {published.scale}")]
-    if type(release.spend) is not type(published.spend) or isinstance(release.spend, Free | Unclaimed):
-        return [
-            *found,
-            Measurement(math.inf, RELATIVE, f"{release.name}: spend {release.spend}, published {published.spend}"),
-        ]
+    found = [
+        Measurement(
+            _off(recorded, published.scale), RELATIVE, f"{release.name}: scale {recorded}, published {published.scale}"
+        ),
+        _sensitivity_difference(release, published.sensitivity),
+    ]
+    said = f"{release.name}: spend {release.spend}, published {published.spend}"
+    if type(release.spend) is not type(published.spend) or isinstance(release.spend, Free):
+        return [*found, _wrong(said)]
+    if isinstance(release.spend, Unclaimed) or isinstance(published.spend, Unclaimed):
+        return found
     ours, theirs = claim_to_json(release.spend), claim_to_json(published.spend)
     numbers = [key for key, value in theirs.items() if isinstance(value, float)]
     off = float(np.max([abs(ours[key] - theirs[key]) / theirs[key] for key in numbers]))
-    return [*found, Measurement(off, RELATIVE, f"{release.name}: spend {release.spend}, published {published.spend}")]
+    return [*found, Measurement(off, RELATIVE, said)]
+
+
+def _sensitivity_difference(release: Release, published: Sensitivity) -> Measurement:
+    """Too large a declared sensitivity breaks nothing, and is not the published one."""
+    declared = release.sensitivity
+    said = f"{release.name}: sensitivity {declared}, published {published}"
+    match declared, published:
+        case Bound(norm=norm, value=value), Bound(norm=wanted_norm, value=wanted) if norm == wanted_norm:
+            return Measurement(_off(value, wanted), RELATIVE, said)
+        case Smooth(bound=bound, rate=rate, norm=norm), Smooth(bound=wanted, rate=wanted_rate, norm=wanted_norm) if (
+            norm == wanted_norm
+        ):
+            return Measurement(max(_off(bound, wanted), _off(rate, wanted_rate)), RELATIVE, said)
+    return _wrong(said)
+
+
+def _off(recorded: FloatArray | float, published: FloatArray | float) -> float:
+    return float(np.max(np.abs(np.asarray(recorded) - published) / published))
+
+
+def _wrong(said: str) -> Measurement:
+    return Measurement(math.inf, RELATIVE, said)

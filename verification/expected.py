@@ -72,7 +72,6 @@ def expected_checks(subject: Subject) -> dict[str, str]:
         "ledger": of_claim,
         "measured ledger": of_claim,
         "calibration": APPLIES if subject.algorithm in PUBLISHED else "a query: it adds no noise",
-        "published query": _plain(subject.algorithm),
         "accuracy": APPLIES if approximate else "nothing released is approximate",
         "amplification conditions": of_claim or amplified,
         "amplified claim": of_claim or amplified,
@@ -92,15 +91,6 @@ def expected_of_row(entry: Algorithm) -> dict[str, str]:
 
 def applying(expected: dict[str, str]) -> set[str]:
     return {name for name, reason in expected.items() if reason == APPLIES}
-
-
-WRITTEN_TWICE = ("P0", "P1", "P2", "P3")
-"""The papers whose algorithms all have a plain twin in `verification.plain`."""
-
-
-def _plain(identifier: str) -> str:
-    known = identifier.split(".")[0] in WRITTEN_TWICE or identifier in plain_algorithms()
-    return APPLIES if known else "no second program was written"
 
 
 def _published(identifier: str) -> Implementation:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tailproof.refimpl.catalogue import Setting, algorithm
+from tailproof.refimpl.catalogue import algorithm
 from tailproof.verification import marginal, mutants, utility
 from tailproof.verification.amplification import check_amplified, trial_subjects
 from tailproof.verification.calibration import check_calibration
@@ -44,13 +44,13 @@ def replay_witness(witness: dict[str, Any]) -> Measurement:
     """Run a witness's check again; `Measurement.exceeds` says whether it still violates."""
     subject = load_subject(witness["algorithm"], witness["setting"], witness["mutant"])
     check, seed = witness["check"], witness["seed"]
-    if check == "calibration":
-        return check_calibration(subject, calibration_data(subject.setting, seed), seed)
     if check == "utility":
         return utility.check_utility(subject.algorithm, subject.mechanism, seed, runs=witness["runs"])
     if check == "amplified claim":
         return check_amplified(subject, seed)
     pair = (np.array(witness["data"], dtype=np.float64), np.array(witness["neighbour"], dtype=np.float64))
+    if check == "calibration":
+        return check_calibration(subject, pair[0], seed)
     if check == "published query":
         return check_queries(subject, pair[0], seed, forced=witness["runs"])
     if check == "final iterate":
@@ -65,11 +65,6 @@ def replay_witness(witness: dict[str, Any]) -> Measurement:
     if check not in PAIR_CHECKS:
         raise KeyError(f"unknown check {check!r}")
     return run_pair_check(check, subject, pair, seed)
-
-
-def calibration_data(setting: Setting, seed: int) -> Any:
-    """Heavy-tailed data on which recorded scales are compared with the published ones."""
-    return np.random.default_rng(seed).standard_t(3, size=(setting.n, setting.d))
 
 
 def load_subject(identifier: str, setting: int, mutant_name: str | None) -> Subject:

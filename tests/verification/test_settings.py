@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from tailproof.refimpl.catalogue import ALGORITHMS, Implementation, Setting
-from tailproof.refimpl.channel import Release
+from tailproof.refimpl.channel import Release, Unclaimed
 from tailproof.refimpl.claims import ZCDP, ApproxDP, PureDP, claim_to_json
 from tailproof.refimpl.losses import Quadratic
 from tailproof.refimpl.means.median_of_means import wanted_groups
@@ -297,8 +297,8 @@ def formula_of(row: str, setting: Setting) -> Formula:
 
 def _published(row: str, release: Release, data: FloatArray, parameters: dict[str, Any]) -> list[float]:
     published = PUBLISHED[row](release, data, parameters)
-    spends = [x for x in claim_to_json(published.spend).values() if isinstance(x, float)]
-    return [*map(float, np.ravel(published.scale)), *spends]
+    spend = {} if isinstance(published.spend, Unclaimed) else claim_to_json(published.spend)
+    return [*map(float, np.ravel(published.scale)), *(x for x in spend.values() if isinstance(x, float))]
 
 
 def _stated_sensitivity(row: str, n: int, parameters: dict[str, Any]) -> list[float]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tailproof.refimpl.catalogue import Implementation, Setting, algorithm
-from tailproof.refimpl.channel import Release
+from tailproof.refimpl.channel import Release, Unclaimed
 from tailproof.refimpl.claims import claim_to_json
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.calibration import PUBLISHED
@@ -213,11 +213,11 @@ def _promised(answer: dict[str, Any], parameters: dict[str, Any]) -> float:
 
 def with_published(identifier: str, answer: dict[str, Any], inputs: dict[str, Any], setting: Setting) -> dict[str, Any]:
     """Scales and spends of a run as the papers print them; they must agree with those that were recorded."""
-    if identifier not in PUBLISHED:
-        return answer
-    data = np.array(inputs["data"], dtype=np.float64)
     implementation = algorithm(identifier).implementation
     assert implementation is not None
+    if identifier not in PUBLISHED or implementation.query:
+        return answer
+    data = np.array(inputs["data"], dtype=np.float64)
     scales, spends = list(answer["scales"]), list(answer["spends"])
     for i, release in enumerate(transcripts.releases(implementation, inputs)):
         if not release.hidden:
@@ -228,6 +228,7 @@ def with_published(identifier: str, answer: dict[str, Any], inputs: dict[str, An
 
 def _published(identifier: str, release: Release, data: FloatArray, setting: Setting) -> tuple[list[float], dict[str, Any]]:
     printed = PUBLISHED[identifier](release, data, setting.parameters)
+    assert not isinstance(printed.spend, Unclaimed)
     return [float(x) for x in np.ravel(printed.scale)], claim_to_json(printed.spend)
 
 
