@@ -228,11 +228,11 @@ def _sum_of(parts: tuple[tuple[LaplaceShift | Widening | Outcomes, int], ...], m
         raise NoExactFormula(f"a sum of {count} losses of {total:g} in all")
     largest = max(abs(end) for part, _ in parts for end in part.reach)
     step = _step(parts, max(total / (CELLS - 4 * count), 1e-9 * largest, 1e-15))
-    start, finite, error, product = 0, 1.0, 0.0, np.ones(CELLS // 2 + 1, dtype=np.complex128)
+    start, log_finite, error, product = 0, 0.0, 0.0, np.ones(CELLS // 2 + 1, dtype=np.complex128)
     for part, times in parts:
         first, masses, infinite = _on_lattice(part, step, side)
         start += times * first
-        finite *= (1 - infinite) ** times
+        log_finite += times * (math.log1p(-infinite) if infinite < 1 else -math.inf)
         product *= np.fft.rfft(masses, CELLS) ** times
         error += times * math.sqrt(float(masses @ masses))
     sums = np.asarray(np.maximum(np.fft.irfft(product, CELLS), 0.0), dtype=np.float64)
@@ -243,7 +243,7 @@ def _sum_of(parts: tuple[tuple[LaplaceShift | Widening | Outcomes, int], ...], m
         side,
         np.asarray(points, dtype=np.float64),
         sums,
-        -math.expm1(math.log(finite)) if finite > 0 else 1.0,
+        -math.expm1(log_finite),
         mu,
         SNAP * step * count,
         error,

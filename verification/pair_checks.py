@@ -344,7 +344,7 @@ def check_measured_ledger(subject: Subject, compared: Comparison) -> Measurement
     if found.passes or isinstance(claim, PureDP):
         return found
     try:
-        product = loss_laws.product_of([(a.law, b.law) for a, b in changed], claim)
+        product = loss_laws.product_of([(_enumerated(a.law), _enumerated(b.law)) for a, b in changed], claim)
     except NoExactFormula:
         return found
     said = f"{len(changed)} releases differ, their losses composed along this path; claim {claim}"
