@@ -224,7 +224,7 @@ def test_several_releases_are_composed() -> None:
         return np.concatenate([first, second])
 
     judge(checks(twice, ApproxDP(1, 1e-5))["exact: transcript"])
-    with pytest.raises(AssertionError, match="not certified: 2 releases differ, composed as measured"):
+    with pytest.raises(AssertionError, match="not certified: 2 releases differ, their losses composed"):
         judge(checks(functools.partial(twice, scale=4.0), ApproxDP(1, 1e-5))["exact: measured ledger"])
 
 
