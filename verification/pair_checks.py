@@ -319,6 +319,9 @@ def declared_ledger(subject: Subject, compared: Comparison) -> Measurement:
             continue
         spent, allowed = composed(tuple(spends), claim)
         said = f"releases that touch a record: {len(spends)} ({records} such records); claim {claim}"
+        others = {str(spend.neighbouring) for spend in spends} - {str(claim.neighbouring)}
+        if others:
+            said += f", {claim.neighbouring}; there are spends under {', '.join(others)}"
         worst = max(worst, Measurement(spent, allowed, said), key=lambda m: m.ratio)
     return worst
 
