@@ -298,17 +298,18 @@ def _further_amplification(identifier: str, seed: int) -> Iterator[Finding]:
 
 
 def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
-    """Only where several releases differ between the neighbours; otherwise the transcript check is exact."""
+    """Only where several releases differ between the neighbours; otherwise the transcript check is exact.
+
+    At most so many transcripts, and more only where they speak against the claim.
+    """
     given, transcripts = worst_pairs(subject.algorithm, subject.setting), effort.share(subject.setting.effort).transcripts
     for pair in given + [(neighbour, data) for data, neighbour in given]:
         compared = compare_or_say_why_not(subject, pair, seed)
         if isinstance(compared, Measurement) or len(changed_releases(compared)) > 1:
             measurement = check_composition(subject, *pair, seed, runs=transcripts)
-            finding = _finding(
+            yield _finding(
                 subject, "composition", measurement, seed, pair=pair, runs=transcripts, confidence=1 - FALSE_ALARM
             )
-            losses = privacy_loss.of_transcripts(measurement.losses, subject)
-            yield finding if losses is None else replace(finding, losses=losses.to_json())
 
 
 def output_finding(identifier: str, seed: int, effort: Effort) -> Finding:

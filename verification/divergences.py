@@ -332,7 +332,7 @@ def _unequal_gaussian_profile(p: Gaussian, q: Gaussian, epsilon: float) -> float
     constant = d * math.log(ratio) + distance**2 / (2 * ratio**2) - epsilon
 
     def given(y: FloatArray) -> FloatArray:
-        inside_p, inside_q = _quadratic_masses(curvature, -distance / ratio**2, constant + curvature * y, distance, ratio)
+        inside_p, inside_q = quadratic_masses(curvature, -distance / ratio**2, constant + curvature * y, distance, ratio)
         across = (d - 1) * math.log(ratio) + curvature * y
         return np.maximum(0.0, inside_p - np.exp(epsilon - across) * inside_q)
 
@@ -349,7 +349,7 @@ def _unequal_gaussian_profile(p: Gaussian, q: Gaussian, epsilon: float) -> float
     return float(np.sum((lengths * _UNIT_WEIGHTS).ravel() * density * given(root**2)))
 
 
-def _quadratic_masses(a: float, b: float, c: FloatArray, distance: float, ratio: float) -> tuple[FloatArray, FloatArray]:
+def quadratic_masses(a: float, b: float, c: FloatArray, distance: float, ratio: float) -> tuple[FloatArray, FloatArray]:
     """Masses of {a z² + b z + c > 0} under N(0, 1) and under N(distance, ratio²), for each c."""
     square = b * b - 4 * a * c
     real = square > 0

@@ -17,7 +17,6 @@ from tailproof.refimpl.claims import ApproxDP
 from tailproof.refimpl.laws import PerturbedMinimiser
 from tailproof.verification import amplification, marginal, utility
 from tailproof.verification.calibration import PUBLISHED
-from tailproof.verification.query_check import plain_algorithms
 from tailproof.verification.subject import Subject, subject_of
 
 CHECKS = (

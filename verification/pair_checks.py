@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tailproof.refimpl.channel import Bound, Free, Release, ReplayDiverged, Smooth, Transcript, Unclaimed, ledger, spends_of
-from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, Claim, PureDP, UnsoundConversion, implied
+from tailproof.refimpl.channel import Bound, Free, Release, ReplayDiverged, Smooth, Spend, Transcript, Unclaimed, ledger
+from tailproof.refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, Claim, PureDP, UnsoundConversion, implied
 from tailproof.refimpl.identity import same_bits
 from tailproof.refimpl.laws import (
     Finite,
@@ -31,7 +31,7 @@ from tailproof.refimpl.laws import (
 )
 from tailproof.refimpl.pure_dp.grid_walk import GridWalk
 from tailproof.refimpl.validation import FloatArray, IntArray
-from tailproof.verification import divergences
+from tailproof.verification import divergences, loss_laws
 from tailproof.verification.divergences import NoExactFormula
 from tailproof.verification.subject import Pair, Subject
 
@@ -46,7 +46,6 @@ class Measurement:
     bound: float
     detail: str = ""
     conclusive: bool = True  # False: an excess would not disprove the published claim (hidden releases)
-    losses: tuple[float, ...] = ()  # of sampled transcripts, where some were
     undecided: str = ""  # why a part could not be measured; then nothing is said even if the rest is within the bound
 
     @property
@@ -204,11 +203,12 @@ def measured_privacy(p: object, q: object, claim: Claim) -> float:
         case ZCDP():
             return divergences.zcdp(p, q)  # type: ignore[arg-type]
         case ApproxDP(epsilon):
-            return divergences.profile(p, q, epsilon)  # type: ignore[arg-type]
+            try:
+                return divergences.profile(p, q, epsilon)  # type: ignore[arg-type]
+            except NoExactFormula:
+                return loss_laws.delta_of([(p, q)], epsilon)  # type: ignore[list-item]
         case GDP():
-            if isinstance(p, Gaussian) and isinstance(q, Gaussian) and np.array_equal(p.scale, q.scale):
-                return divergences.gaussian_shift(p, q)
-            raise NoExactFormula(f"μ of {type(p).__name__}")
+            return loss_laws.mu_of([(p, q)])  # type: ignore[list-item]
 
 
 def same_scale_shift(p: Gaussian, q: Gaussian) -> float | None:
@@ -297,20 +297,37 @@ _LEAST = math.nextafter(0.0, 1.0)
 
 def check_ledger(subject: Subject, compared: Comparison) -> Measurement:
     """The worst record's declared spends, composed, against the claim, in the claim's own unit: arithmetic on what is recorded."""
-    return declared_ledger(subject, compared.here)
+    return declared_ledger(subject, compared)
 
 
-def declared_ledger(subject: Subject, transcript: Transcript) -> Measurement:
+def _as_gaussian(here: Release, there: Release, claim: Claim) -> Spend:
+    """A Gaussian of one scale that keeps ρ-zCDP moves by √(2ρ) scales at most: it is √(2ρ)-GDP, which composes without loss."""
+    p, q = here.law, there.law
+    if not isinstance(here.spend, ZCDP) or isinstance(claim, ZCDP) or not (type(p) is Gaussian and type(q) is Gaussian):
+        return here.spend
+    if same_scale_shift(p, q) is None:
+        return here.spend
+    return GDP(math.sqrt(2 * here.spend.rho), here.spend.neighbouring)
+
+
+def declared_ledger(subject: Subject, compared: Comparison) -> Measurement:
     claim = subject.checked_claim
     if claim is None:
         return Measurement(0.0, 1.0, "nothing is claimed")
     worst = Measurement(0.0, 1.0, "no release spends anything")
-    for names, records in ledger(transcript, subject.setting.n).items():
-        spends = spends_of(transcript, names)
+    declared = {a.name: _as_gaussian(a, b, claim) for a, b in compared.spending}
+    touched = ledger(compared.here, subject.setting.n)
+    if claim.neighbouring is ADD_REMOVE:  # a record that goes moves all after it to other places: no place shields a release
+        touched = {tuple(declared): len(compared.data)}
+    for names, records in touched.items():
+        spends = [spend for name in names if not isinstance(spend := declared[name], Free | Unclaimed)]
         if not spends:
             continue
         spent, allowed = composed(tuple(spends), claim)
         said = f"releases that touch a record: {len(spends)} ({records} such records); claim {claim}"
+        others = {str(spend.neighbouring) for spend in spends} - {str(claim.neighbouring)}
+        if others:
+            said += f", {claim.neighbouring}; there are spends under {', '.join(others)}"
         worst = max(worst, Measurement(spent, allowed, said), key=lambda m: m.ratio)
     return worst
 
@@ -328,40 +345,59 @@ def check_measured_ledger(subject: Subject, compared: Comparison) -> Measurement
     if claim is None:
         return Measurement(0.0, 1.0, "nothing is claimed")
     changed = changed_releases(compared)
-    conclusive = compared.here.all_visible and len(changed) == 1
     if len(changed) == 1:
         return check_transcript(subject, compared)
+    if not changed:
+        return Measurement(0.0, 1.0, "the laws on the two data sets are identical", conclusive=False)
+    found = _composed_spends(changed, claim)
+    if found.passes or isinstance(claim, PureDP):
+        return found
+    try:
+        product = loss_laws.product_of([(_enumerated(a.law), _enumerated(b.law)) for a, b in changed], claim)
+    except NoExactFormula:
+        return found
+    said = f"{len(changed)} releases differ, their losses composed along this path; claim {claim}"
+    return Measurement(product, _allowed(claim), said, conclusive=False)
+
+
+def _composed_spends(changed: list[tuple[Release, Release]], claim: Claim) -> Measurement:
+    """By the theorems of composition: an upper bound of what these releases reveal together."""
     spends: list[Claim] = []
     for here, there in changed:
-        spend = _spent(here, there, claim, alone=len(changed) == 1)
+        spend = _spent(here, there, claim)
         if isinstance(spend, str):
-            return Measurement(0.0, 1.0, "not composed", conclusive, undecided=spend)
+            return Measurement(0.0, 1.0, "not composed", conclusive=False, undecided=spend)
         if spend is None:
-            return Measurement(math.inf, 1.0, f"{here.name}: nothing bounds what it reveals", conclusive)
+            return Measurement(math.inf, 1.0, f"{here.name}: nothing bounds what it reveals", conclusive=False)
         spends.append(spend)
-    if not spends:
-        return Measurement(0.0, 1.0, "the laws on the two data sets are identical", conclusive)
     spent, allowed = composed(tuple(spends), claim)
-    return Measurement(spent, allowed, f"{len(spends)} releases differ, composed as measured; claim {claim}", conclusive)
+    said = f"{len(spends)} releases differ, composed as measured; claim {claim}"
+    return Measurement(spent, allowed, said, conclusive=False)
 
 
 @lru_cache(maxsize=4096)
 def composed(spends: tuple[Claim, ...], claim: Claim) -> tuple[float, float]:
+    """What the spends imply and what the claim allows; where the theorems fall short, by the losses of the spends' worst pairs."""
     try:
-        return implied(spends, claim)
+        spent, allowed = implied(spends, claim)
+        if isinstance(claim, ApproxDP) and spent > allowed:
+            spent = min(spent, loss_laws.composed_epsilon(spends, claim.delta, claim.epsilon))
     except UnsoundConversion:
         return math.inf, 1.0
+    except NoExactFormula:
+        pass
+    return spent, allowed
 
 
-def _spent(here: Release, there: Release, claim: Claim, *, alone: bool) -> Claim | str | None:
+def _spent(here: Release, there: Release, claim: Claim) -> Claim | str | None:
     """A claim that this release has on this pair; a string says why none was measured, None that none holds."""
     if not isinstance(here.spend, Free | Unclaimed):
         found = release_privacy_of(here, there)
         if found.passes:
             return here.spend
     units: tuple[type[Claim], ...] = (GDP, ZCDP, PureDP, ApproxDP)  # what composes well first
-    if alone or isinstance(claim, PureDP):
-        units = (type(claim), *units)
+    if isinstance(claim, PureDP):
+        units = (PureDP, *units)
     reason = ""
     for unit in dict.fromkeys(units):
         try:

@@ -9,7 +9,6 @@ compared: by enumeration where outcomes can be counted, by draws otherwise.  If 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -151,12 +150,5 @@ def _sampled(subject: Subject, pair: Pair, seed: int) -> LossHistogram | None:
         except (ReplayDiverged, ArithmeticError, ValueError, IndexError):
             return None
         found.append(transcript_loss(here, there))
-    return of_transcripts(found, subject)
-
-
-def of_transcripts(losses: Sequence[float], subject: Subject) -> LossHistogram | None:
-    """Of losses that were sampled already."""
     assert subject.checked_claim is not None
-    if len(losses) < LEAST:
-        return None
-    return histogram(np.array(losses), subject.checked_claim, of="whole transcripts", draws=len(losses))
+    return histogram(np.array(found), subject.checked_claim, of="whole transcripts", draws=len(found))

@@ -141,7 +141,8 @@ def _untaken_sites(explorer: Explorer, public: frozenset[tuple[str, Span]]) -> l
 def _excluded(explorer: Explorer, site: Site, goal: str) -> bool:
     """Entries of the data themselves are compared, and the farthest admissible ones do not turn the comparison."""
     noted = explorer.best[(site, goal)][2]
-    shape = explorer.best[(site, goal)][1].shape
+    records, columns = explorer.best[(site, goal)][1].shape
+    shape = (max(records, 1), columns)
     ends = [explorer.admissible(np.full(shape, sign * 1e300)) for sign in (-1, 1)]
     low, high = min(end.min() for end in ends), max(end.max() for end in ends)
     return bool(not low < noted.right < high)
@@ -158,6 +159,8 @@ def _pairs(explorer: Explorer, rare: list[FloatArray], base: FloatArray, rng: np
     }
     with watching(explorer.own, explorer.watch):
         for data in rare:
+            if not len(data):  # nothing to change, and its neighbours with a record are among the pairs of all sizes
+                continue
             turned: Pair | None = None
             stay: list[Pair] = []
             for other in _neighbours(data, explorer.admissible, rng):
@@ -183,7 +186,7 @@ def _crossing(explorer: Explorer, data: FloatArray, goals: set[Goal], base: Floa
         noted = explorer.look(mixed(count)).get(goal)
         return noted is not None and noted.distance == 0
 
-    for goal in sorted(goals, key=str):
+    for goal in sorted(goals, key=str) if len(base) == len(data) else ():
         outside, inside = 0, len(data)
         if reaches(goal, outside) or not reaches(goal, inside):
             continue

@@ -198,6 +198,8 @@ def _along(explorer: Explorer, goal: Goal, data: FloatArray, away: float, direct
 def climb(explorer: Explorer, goal: Goal, rng: np.random.Generator, most: int) -> bool:
     """Descend on the distance of one goal; whether it was reached."""
     away, data, noted = explorer.best[goal]
+    if not len(data):  # no record can be moved
+        return False
     stop = explorer.tried + min(most, explorer.left)
     for jump in _jumps(data, noted):
         if explorer.distance(goal, jump) == 0:

@@ -190,7 +190,7 @@ CHECKS = {
     "sensitivity search": "The same, on pairs that a search made as bad as it could.",
     "release privacy": "The exact privacy of every single released value, against what is claimed for it.",
     "transcript": "The exact privacy of everything that is released, together.",
-    "composition": "The same where many releases differ: a lower bound on δ at the claimed ε, by sampling.",
+    "composition": "The same where many releases differ: δ at the claimed ε, composed from the losses of all, and by sampling.",
     "closed": "Nothing that depends on the data leaves except through the recorded releases.",
     "ledger": "The budgets that the releases declare add up to no more than the claim, for every record.",
     "calibration": "The noise scales used are those of the published formulas.",

@@ -1,6 +1,7 @@
 """Each record changed alone, on several data sets: a release that does not name the record keeps its law, and all else holds there.
 
-The run is recorded once per data set and replayed for every record.
+The run is recorded once per data set and replayed for every record.  Under a claim about added and removed records each record
+is removed alone; records at the ends and in the middle are added as well, the run being recorded without them.
 """
 
 from __future__ import annotations
@@ -10,8 +11,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from tailproof.refimpl.channel import ReplayDiverged, Transcript
+from tailproof.refimpl.claims import ADD_REMOVE
 from tailproof.refimpl.validation import FloatArray
-from tailproof.verification.pair_checks import Comparison, Measurement, diverged, raises_on_data
+from tailproof.verification.pair_checks import (
+    Comparison,
+    Measurement,
+    compare_or_say_why_not,
+    diverged,
+    raises_on_data,
+)
 from tailproof.verification.subject import Pair, Subject
 
 
@@ -36,11 +44,22 @@ def chosen_rows(n: int, most: int, recorded: Transcript, rng: np.random.Generato
     return sorted(dict.fromkeys(wanted[:most]))
 
 
+def removals(pair: Pair) -> tuple[Pair, Pair]:
+    """Of two data sets that differ in one record: the first and what both share, which is then what the second adds to.
+
+    What tells the two apart tells one of them from what they share.
+    """
+    differ = np.flatnonzero((pair[0] != pair[1]).any(axis=1))
+    rest = np.delete(pair[0], differ[:1] if len(differ) else [0], axis=0)
+    return (pair[0], rest), (rest, pair[1])
+
+
 def pairs_of_rows(
     subject: Subject, seed: int, *, most: int, sets: int
 ) -> Iterator[tuple[Pair, int, Comparison | Measurement]]:
     rng = np.random.default_rng(seed)
     n, d = subject.setting.n, subject.setting.d
+    removes = subject.claim is not None and subject.claim.neighbouring is ADD_REMOVE
     for index, (raw, replacement) in enumerate(data_sets(n, d, rng)):
         if index >= sets:
             return
@@ -50,8 +69,9 @@ def pairs_of_rows(
             yield (raw, raw), seed + index, raises_on_data(error)
             continue
         for row in chosen_rows(n, most, recorded, rng):
-            neighbour = np.array(raw)
-            neighbour[row] = replacement
+            neighbour = np.delete(raw, row, axis=0) if removes else np.array(raw)
+            if not removes:
+                neighbour[row] = replacement
             pair = (subject.setting.admissible(raw), subject.setting.admissible(neighbour))
             try:
                 again, there = subject.replay(neighbour, recorded)
@@ -61,3 +81,5 @@ def pairs_of_rows(
                 yield pair, seed + index, raises_on_data(error)
             else:
                 yield pair, seed + index, Comparison(*pair, output, recorded, again, there)
+            if removes and row in (0, n // 2, n - 1):
+                yield pair[::-1], seed + index, compare_or_say_why_not(subject, pair[::-1], seed + index)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,14 +12,16 @@ import numpy as np
 
 from tailproof.refimpl.catalogue import Setting
 from tailproof.refimpl.channel import Transcript
-from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Claim, parse_claim
-from tailproof.refimpl.validation import FloatArray
+from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Claim, PureDP, parse_claim
+from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification import neighbours
 from tailproof.verification.branches import Exploration, explore
+from tailproof.verification.composition import check_composition, divergence
 from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
     Comparison,
     Measurement,
+    changed_releases,
     check_on,
     compare_or_say_why_not,
     worse,
@@ -27,7 +29,7 @@ from tailproof.verification.pair_checks import (
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Pair, Subject
 from tailproof.verification.transcripts.ambient import reaches
-from tailproof.verification.transcripts.every_row import data_sets, pairs_of_rows
+from tailproof.verification.transcripts.every_row import data_sets, pairs_of_rows, removals
 from tailproof.verification.transcripts.forcing import Path, check_all, check_along, drawing, forced_paths
 from tailproof.verification.transcripts.outsiders import check_laws
 from tailproof.verification.transcripts.state import check_state
@@ -35,6 +37,8 @@ from tailproof.verification.transcripts.state import check_state
 EXPLORED = 400  # runs that look for rare data
 FORCED_PAIRS = 6
 FORCED_PATHS = 80
+COMPOSED = 3  # pairs on which transcripts are sampled
+MOST_SIZES = 32  # of data sets that have records removed, one after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +72,20 @@ class Suite:
     def neighbours(self) -> list[Pair]:
         rng = np.random.default_rng(self.seed)
         structured = list(neighbours.structured(*self.shape, rng, scales=(1e-2, 1.0, 1e2, 1e6)))
-        every = [*self.pairs, *structured] if self.replaces else [*self.pairs, *map(self._shortened, structured)]
+        every = [*self.pairs, *structured] if self.replaces else [*self.pairs, *self._sizes(rng), *_removed(structured)]
         return [self._admissible(pair) for pair in every]
+
+    def _sizes(self, rng: np.random.Generator) -> Iterator[Pair]:
+        """Under add-remove, data sets of all sizes down to none: a record that goes, and one that comes, at every place in turn."""
+        n, d = self.shape
+        for size in range(1, n + 1) if n <= MOST_SIZES else (1, 2, 3, n // 2, n):
+            data = (
+                rng.uniform(max(self.low, -1.0), min(self.high, 1.0), (size, d))
+                if self.low < 1 and self.high > -1
+                else (np.linspace(0.0, 1.0, size * d).reshape(size, d) + (self.low if self.low >= 1 else self.high - 1))
+            )
+            shorter = np.delete(data, (0, size - 1, size // 2)[size % 3], axis=0)
+            yield from ((data, shorter), (shorter, data))
 
     @cached_property
     def explored(self) -> Exploration:
@@ -93,16 +109,11 @@ class Suite:
     def _admissible(self, pair: Pair) -> Pair:
         return self.subject.setting.admissible(pair[0]), self.subject.setting.admissible(pair[1])
 
-    def _shortened(self, pair: Pair) -> Pair:
-        """Of two data sets that differ in one record: the first, with and without it."""
-        differ = np.flatnonzero((pair[0] != pair[1]).any(axis=1))
-        return pair[1], np.delete(pair[0], differ[:1] if len(differ) else [0], axis=0)
-
     @cached_property
     def comparisons(self) -> list[tuple[Pair, int, Comparison | Measurement]]:
         """Every pair with a seed of its own, and some turned round."""
         turned = [(second, first) for first, second in self.neighbours[:8]]
-        rare = self.explored.pairs if self.replaces else list(map(self._shortened, self.explored.pairs))
+        rare = self.explored.pairs if self.replaces else list(_removed(self.explored.pairs))
         found = []
         for index, pair in enumerate([*self.neighbours, *turned, *rare]):
             own = task_seed(self.seed, "pair", index)
@@ -110,17 +121,10 @@ class Suite:
         return found
 
     def checks(self) -> tuple[str, ...]:
-        """Their names.  A neighbour that has a record less moves all rows after it: then nothing is changed alone."""
+        """Their names.  A pure claim is composed by the losses that add up."""
         names = [name for name in PAIR_CHECKS if name != "accuracy"]
-        return (
-            *names,
-            "forced replay",
-            *(["every row"] if self.replaces else []),
-            "state",
-            "laws",
-            "surroundings",
-            "branches",
-        )
+        composition = [] if isinstance(self.claim, PureDP) else ["composition"]
+        return (*names, *composition, "forced replay", "every row", "state", "laws", "surroundings", "branches")
 
     def worst(self, check: str) -> Excess:
         """The worst of what this check found; it stops at the first proof."""
@@ -136,6 +140,8 @@ class Suite:
     def _found(self, check: str) -> Iterator[Excess]:
         if check == "forced replay":
             yield from self._forced()
+        elif check == "composition":
+            yield from self._composition()
         elif check == "every row":
             for pair, own, compared in pairs_of_rows(self.subject, self.seed, most=200, sets=3):
                 yield Excess(check_all(self.subject, compared), pair, own)
@@ -159,6 +165,20 @@ class Suite:
                 for path in forced_paths(self.subject, side, own, FORCED_PATHS):
                     yield Excess(check_along(self.subject, side, path, own), side, own, path)
 
+    def _composition(self) -> Iterator[Excess]:
+        """On the pairs whose transcripts differ most, in both directions."""
+        several = [
+            (divergence(compared), index, pair)
+            for index, (pair, _, compared) in enumerate(self.comparisons)
+            if isinstance(compared, Comparison) and len(changed_releases(compared)) > 1
+        ]
+        if not several:
+            yield Excess(Measurement(0.0, 1.0, "at most one release differs"), self.neighbours[0], self.seed)
+        for _, index, pair in sorted(several, key=lambda one: -one[0])[:COMPOSED]:
+            for side in (pair, pair[::-1]):
+                own = task_seed(self.seed, "composition", index)
+                yield Excess(check_composition(self.subject, *side, own), side, own)
+
     def _branches(self) -> Measurement:
         """A branch that no pair took may hide anything: nothing is certified, and it is named."""
         untaken = [str(branch) for branch in self.explored.blocking]
@@ -171,11 +191,16 @@ class Suite:
         data, replacement = next(data_sets(*self.shape, np.random.default_rng(self.seed)))
         other = np.array(data)
         other[0] = replacement
-        ordinary = self._admissible((data, other) if self.replaces else self._shortened((data, other)))
+        ordinary = self._admissible((data, other) if self.replaces else removals((data, other))[0])
         return [ordinary, *self.neighbours[::stride][: count - 1]]
 
     def _transcripts(self) -> list[Transcript]:
         return [one.here for _, _, one in self.comparisons if isinstance(one, Comparison)]
+
+
+def _removed(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    for pair in pairs:
+        yield from removals(pair)
 
 
 def subject_on(
@@ -214,12 +239,18 @@ def replay_check(
     path: dict[str, Any] | None = None,
 ) -> Measurement:
     """Run one check of `check_mechanism` on one pair again: what its failure text asks for."""
-    first, second = (np.array(side, dtype=np.float64) for side in (data, neighbour))
-    if isinstance(claim, str):
-        claim = parse_claim(claim, REPLACE_ONE if len(first) == len(second) else ADD_REMOVE)
-    subject = subject_on(mechanism, claim, (len(first), first.shape[1]), (-math.inf, math.inf))
+    first, second = _two_sides(data, neighbour)
+    relation = REPLACE_ONE if len(first) == len(second) else ADD_REMOVE
+    claim = parse_claim(claim, relation) if isinstance(claim, str) else claim
+    if claim.neighbouring is not relation:
+        raise InputError(
+            f"data, neighbour: of {len(first)} and {len(second)} records; {claim} speaks of {claim.neighbouring}"
+        )
+    subject = subject_on(mechanism, claim, (max(len(first), len(second)), first.shape[1]), (-math.inf, math.inf))
     if check in ("forced replay", "every row"):
         return check_along(subject, (first, second), None if path is None else Path.from_json(path), seed)
+    if check == "composition":
+        return check_composition(subject, first, second, seed)
     if check == "state":
         return check_state(subject, (first, second), seed)
     if check == "surroundings":
@@ -228,3 +259,10 @@ def replay_check(
     if check == "laws":
         return compared if isinstance(compared, Measurement) else check_laws([compared.here], seed)
     return check_on(check, subject, compared)
+
+
+def _two_sides(data: Any, neighbour: Any) -> Pair:
+    """No records have as many columns as the other data set."""
+    first, second = (np.array(side, dtype=np.float64) for side in (data, neighbour))
+    columns = max(side.shape[1] if side.ndim == 2 else 0 for side in (first, second))
+    return first.reshape(len(first), columns), second.reshape(len(second), columns)
