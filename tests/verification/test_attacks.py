@@ -7,9 +7,21 @@ from collections.abc import Callable
 import pytest
 
 from tailproof.verification import check_mechanism
-from tests.verification.attacks import Attack, Honest, declared, honest, rare
+from tests.verification.attacks import (
+    Attack,
+    Honest,
+    accounts,
+    declared,
+    disguised,
+    escapes,
+    honest,
+    honest_styles,
+    rare,
+    thresholds,
+)
 
-ATTACKS = (*declared.ATTACKS, *rare.ATTACKS)
+ATTACKS = (*declared.ATTACKS, *rare.ATTACKS, *escapes.ATTACKS, *thresholds.ATTACKS, *disguised.ATTACKS, *accounts.ATTACKS)
+TWINS = (*honest.TWINS, *honest_styles.TWINS)
 STRUCTURAL = ("accepts data", "output finite")
 
 
@@ -33,7 +45,7 @@ def test_an_attack_is_caught_by_a_check_that_it_names(attack: Attack) -> None:
     assert said, f"{attack.name} passes {', '.join(attack.caught_by)}, and is not private: {attack.why}"
 
 
-@pytest.mark.parametrize("twin", honest.TWINS, ids=[f"{k}-{twin.name}" for k, twin in enumerate(honest.TWINS)])
+@pytest.mark.parametrize("twin", TWINS, ids=[f"{k}-{twin.name}" for k, twin in enumerate(TWINS)])
 def test_an_honest_twin_passes_every_exact_check(twin: Honest) -> None:
     for name, check in checks_of(twin).items():
         if name.startswith("exact: "):
@@ -42,5 +54,5 @@ def test_an_honest_twin_passes_every_exact_check(twin: Honest) -> None:
 
 def test_there_are_enough_of_both() -> None:
     assert len({attack.name for attack in ATTACKS}) >= 60
-    assert len({twin.name for twin in honest.TWINS}) >= 20
+    assert len({twin.name for twin in TWINS}) >= 20
     assert all(attack.why for attack in ATTACKS)
