@@ -97,7 +97,6 @@ class Assumption:
         object.__setattr__(self, "diameter", positive("diameter", self.diameter))
         object.__setattr__(self, "far", positive("far", self.far))
 
-
     def phase(self, size: int, weight: float, lipschitz: float, kappa: float, solver: Solver = "single") -> Phase:
         """With κ raised to what floats allow."""
         least = least_kappa(

@@ -67,17 +67,20 @@ def test_every_pair_is_of_neighbours() -> None:
 
 
 def test_what_is_out_of_reach_is_named() -> None:
-    (branch,) = go(toys.hashed, budget=200).blocking
+    branch, *opaque = go(toys.hashed, budget=200).blocking
     assert str(branch).startswith("line ")
     assert "of hashed: `hashlib.sha256(x.tobytes()).hexdigest().startswith(" in str(branch)
     assert str(branch).endswith("was never true")
+    assert opaque
+    assert all(str(one).endswith("decides what nobody sees, on private values") for one in opaque)
 
 
 def test_a_rare_refusal_is_named() -> None:
     """A guard that inadmissible data take is none of the mechanism's choices; one beside it that nothing takes is."""
-    (branch,) = go(toys.refuses_rarely, budget=200).blocking
+    branch, *opaque = go(toys.refuses_rarely, budget=200).blocking
     assert "sha256" in str(branch)
     assert branch.raises
+    assert not [one for one in opaque if "nobody sees" not in str(one)]
 
 
 def test_a_run_that_goes_on_is_broken_off() -> None:

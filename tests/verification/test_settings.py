@@ -232,7 +232,9 @@ def used(setting: Setting) -> int | None:
     return p["plan"].records if hasattr(p.get("plan"), "records") else None
 
 
-EQUAL_PARTS = {("P2.A3", 0): "the amplified claim is computed exactly for groups of one size; the row's other setting has others"}
+EQUAL_PARTS = {
+    ("P2.A3", 0): "the amplified claim is computed exactly for groups of one size; the row's other setting has others"
+}
 
 
 @pytest.mark.parametrize(("row", "index"), PLACES, ids=IDS)
