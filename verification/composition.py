@@ -268,7 +268,8 @@ class _Sample:
 
     def add(self, log_weight: float, compared: Comparison) -> None:
         loss = transcript_loss(compared.here, compared.there)
-        self.log_values.append(log_weight + self.question.log_value(loss))
+        value = math.inf if math.isnan(loss) else self.question.log_value(loss)  # no number: as an infinite loss
+        self.log_values.append(log_weight + value)
         self.visible = self.visible and compared.here.all_visible
         self.alike = self.alike and self.parts is not None and _alike(self.parts, _parts(compared))
 
