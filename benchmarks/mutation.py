@@ -30,7 +30,7 @@ from mutating.kept import Json, Kept, digest, drawn, fates, table
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "mutation_results.jsonl"
-LEAST_SECONDS, TIMES_HONEST = 90.0, 20.0  # how long verify may take of an edit
+LEAST_SECONDS, TIMES_HONEST = 60.0, 8.0  # how long verify may take of an edit
 
 
 def main() -> int:
