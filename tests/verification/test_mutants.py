@@ -80,7 +80,8 @@ def test_an_edited_module_is_seen_by_the_mutant_only() -> None:
     assert dict(sys.modules) == before
     honest = next(entry.implementation for entry in BUILT if entry.id == "P4.A1")
     assert honest is not None
-    setting, data = honest.settings[0], np.full((9, 2), 5.0)
+    setting = honest.settings[0]
+    data = np.full((setting.n, setting.d), 5.0)
     for mechanism, deaf in ((broken, True), (honest.mechanism, False)):
         channel = Channel.sampling(np.random.default_rng(0))
         mechanism(data, channel, **setting.parameters)

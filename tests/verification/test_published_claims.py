@@ -92,7 +92,7 @@ def test_a_planted_violation_changes_the_verdict() -> None:
     assert before["P2.A2"]["sensitivity"] == pytest.approx(1.0)
     assert before["P2.A2"]["transcript"]["ratio"] == pytest.approx(1.0)
     assert before["P2.A2"]["pairs"] > 0
-    assert "n = 12" in before["P2.A2"]["tested"][0]
+    assert "n = 13" in before["P2.A2"]["tested"][0]
     planted = finding("P2.A2", "sensitivity", status="violated", measured=3.0, bound=1.5, detail="moved")
     after = by_id(published_claims.published_claims([*honest, planted], [], ["P2.A2"]))
     assert after.keys() == before.keys()
