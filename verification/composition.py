@@ -46,7 +46,7 @@ FALSE_ALARM = 1e-9
 SHARES = np.concatenate([np.geomspace(1e-3, 0.07, 10), np.linspace(0.1, 0.9, 9)])
 """What gamblers stake, little where much is won seldom; together they have the mean of what each has."""
 RUNS = 300  # transcripts of one check
-ENOUGH = 100  # transcripts, where the losses of all are alike and their composition keeps the claim
+ENOUGH = 60  # transcripts, where the losses of all are alike and their composition keeps the claim
 PROOF = 6000  # transcripts at most, where they are alike and it does not
 TILTS = np.concatenate([[0.0], np.geomspace(0.02, 300.0, 120)])
 LARGEST = 400.0  # log of what is averaged: far from overflow
