@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -250,8 +251,16 @@ Draw = Callable[[Release], Value]
 class Channel:
     """Samples (`Channel.sampling(rng)`) or replays (`Channel.replaying(transcript)`), and records every release."""
 
-    def __init__(self, draw: Draw, log: dict[str, Release], prefix: str = "", rows: Rows = None) -> None:
+    def __init__(
+        self,
+        draw: Draw,
+        log: dict[str, Release],
+        prefix: str = "",
+        rows: Rows = None,
+        refused: list[Exception] | None = None,
+    ) -> None:
         self._draw, self._log, self._prefix, self._rows = draw, log, prefix, rows
+        self._refused: list[Exception] = [] if refused is None else refused
 
     @classmethod
     def sampling(cls, rng: np.random.Generator) -> Channel:
@@ -284,9 +293,23 @@ class Channel:
 
     def part(self, name: str, rows: range | IntArray) -> Channel:
         """The channel of a computation on these records only (positions within this part's data)."""
-        return Channel(self._draw, self._log, f"{self._prefix}{name}/", _within(self._rows, rows))
+        with self._remembering():
+            return Channel(self._draw, self._log, f"{self._prefix}{name}/", _within(self._rows, rows), self._refused)
+
+    @contextmanager
+    def _remembering(self) -> Iterator[None]:
+        """What is refused stays refused: a mechanism that catches the refusal has no transcript."""
+        try:
+            yield
+        except Exception as error:
+            self._refused.append(error)
+            raise
 
     def _record(self, declared: Release) -> Value:
+        with self._remembering():
+            return self._recorded(declared)
+
+    def _recorded(self, declared: Release) -> Value:
         proposed = _checked_declarations(declared)
         full = self._prefix + proposed.name
         if full in self._log:
@@ -300,6 +323,9 @@ class Channel:
         return given
 
     def transcript(self) -> Transcript:
+        """All that was released.  If something was refused, there is none: the first refusal is raised again."""
+        if self._refused:
+            raise self._refused[0]
         return Transcript(tuple(self._log.values()))
 
 

@@ -29,7 +29,7 @@ from tailproof.verification.check import Effort, subject_findings
 from tailproof.verification.report import Finding, Status
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Subject, subject_of, worst_pairs
-from tailproof.verification.transcripts.suite import check_surroundings
+from tailproof.verification.transcripts.suite import code_reaches
 from tailproof.verification.vectors import transcripts
 from tailproof.verification.vectors.command import SHIPPED
 from tailproof.verification.vectors.parameters import from_json
@@ -56,7 +56,7 @@ def findings_as(
             yield from _as_a_black_box(subject, function, accepted, task_seed(seed, entry.id, index))
     if shows_its_channel(function):
         yield vectors_finding(entry, function, accepted)
-        found = check_surroundings(function)
+        found = code_reaches(function)
         status: Status = "inconclusive" if found.exceeds else "consistent"
         yield Finding(entry.id, "surroundings", status, found.measured, found.bound, seed=seed, detail=found.detail)
 
@@ -136,13 +136,13 @@ class Renamed(Channel):
     """Hands every release on under the published name of its place in the order; beyond them, under its own."""
 
     def __init__(self, inner: Channel, names: tuple[str, ...]) -> None:
-        super().__init__(inner._draw, inner._log, inner._prefix, inner._rows)
+        super().__init__(inner._draw, inner._log, inner._prefix, inner._rows, inner._refused)
         self._names = names
 
     def _record(self, declared: Release) -> Value:
         place = len(self._log)
         name = self._names[place] if place < len(self._names) else self._prefix + declared.name
-        return Channel(self._draw, self._log, "", self._rows)._record(replace(declared, name=name))
+        return Channel(self._draw, self._log, "", self._rows, self._refused)._record(replace(declared, name=name))
 
     def part(self, name: str, rows: Any) -> Channel:
         inner = super().part(name, rows)

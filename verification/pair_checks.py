@@ -17,7 +17,7 @@ import numpy as np
 
 from tailproof.refimpl.channel import Bound, Free, Release, ReplayDiverged, Smooth, Spend, Transcript, Unclaimed, ledger
 from tailproof.refimpl.claims import ADD_REMOVE, GDP, ZCDP, ApproxDP, Claim, PureDP, UnsoundConversion, implied
-from tailproof.refimpl.identity import same_bits
+from tailproof.refimpl.identity import same_returned
 from tailproof.refimpl.laws import (
     Finite,
     Gaussian,
@@ -451,7 +451,7 @@ def check_closed(subject: Subject, compared: Comparison) -> Measurement:  # noqa
                 return Measurement(
                     math.inf, 1.0, f"{a.name}: its law changed though the changed record is not among its rows"
                 )
-    if not same_bits(compared.output, compared.again):
+    if not same_returned(compared.output, compared.again):
         return Measurement(math.inf, 1.0, "the output differs though every released value is the same")
     return Measurement(0.0, 1.0, "the output depends on the data through the releases only")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -47,15 +50,44 @@ class Subject:
 
     def through(self, data: FloatArray, channel: Channel) -> tuple[Any, Transcript]:
         """On a copy: what a mechanism writes into its data changes nothing here."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnprovedClaim)  # the report says it instead
+        with heard() as said:
             output = self.mechanism(np.array(self.setting.admissible(data)), channel, **self.setting.parameters)
-        return output, channel.transcript()
+        return with_what_was_said(output, said), channel.transcript()
 
     def replay(self, data: FloatArray, recorded: Transcript) -> tuple[Any, Transcript]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnprovedClaim)
-            return replay(self.mechanism, np.array(self.setting.admissible(data)), recorded, **self.setting.parameters)
+        with heard() as said:
+            output, transcript = replay(
+                self.mechanism, np.array(self.setting.admissible(data)), recorded, **self.setting.parameters
+            )
+        return with_what_was_said(output, said), transcript
+
+
+@dataclass(frozen=True)
+class Said:
+    """An output, and what the run printed or warned: that leaves as well."""
+
+    output: Any
+    words: tuple[str, ...]
+
+
+def with_what_was_said(output: Any, said: list[str]) -> Any:
+    return Said(output, tuple(said)) if said else output
+
+
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """What is printed and warned meanwhile.  Numpy's remarks on overflows are not the author's, nor is an unproved claim's."""
+    said: list[str] = []
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        np.errstate(all="ignore"),
+        redirect_stdout(StringIO()) as printed,
+        redirect_stderr(StringIO()) as complained,
+    ):
+        warnings.simplefilter("always")
+        yield said
+    said += [text for text in (printed.getvalue(), complained.getvalue()) if text]
+    said += [f"{one.category.__name__}: {one.message}" for one in warned if not issubclass(one.category, UnprovedClaim)]
 
 
 def subject_of(identifier: str, setting_index: int, *, implementation: Implementation, mutant: str | None = None) -> Subject:

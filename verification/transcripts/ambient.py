@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import builtins
 import dis
+import sys
+from collections.abc import Callable
 from itertools import pairwise
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from tailproof.refimpl.channel import Channel
 from tailproof.verification.transcripts.own_code import attributes_in, codes_in, functions_of, imports_in, names_in, place_of
 
 # fmt: off
@@ -36,7 +39,11 @@ ATTRIBUTES = frozenset((
     "__getattribute__", "__builtins__", "__loader__", "__spec__", "__defaults__", "__kwdefaults__", "__traceback__",
     "f_back", "f_locals", "f_globals", "gi_frame", "ag_frame", "cr_frame", "tb_frame", "__reduce__",
     "__array_interface__", "setflags", "base", "ctypes", "tofile", "memmap", "save", "savez", "savetxt", "load",
-    "loadtxt", "fromfile", "genfromtxt", "environ", "getenv", "urandom",
+    "loadtxt", "fromfile", "genfromtxt", "environ", "getenv", "urandom", "savez_compressed", "dump", "dumps", "DataSource",
+    "open_memmap", "write_array", "read_array", "geterr", "seterr", "geterrcall", "seterrcall", "set_printoptions",
+    "get_printoptions", "setbufsize", "getbufsize", "_draw", "_refused", "__getstate__", "__reduce_ex__", "__self__",
+    "__wrapped__", "cache_info", "cache_parameters", "gi_yieldfrom", "__context__", "__cause__", "add_note",
+    "__notes__", "getrefcount", "shares_memory", "may_share_memory", "attrgetter", "format_map",
 ))
 # fmt: on
 
@@ -49,6 +56,32 @@ def reaches(mechanism: Any) -> list[str]:
             continue  # what a dataclass writes for itself
         for what in _of(function):
             found.setdefault(f"{place_of(function)} reaches for {what}")
+    return list(found)
+
+
+ASKED = frozenset(("release", "hidden", "part", "query", "__class__"))
+"""What a channel is there for."""
+
+
+def asked_of_the_channel(run: Callable[[], Any]) -> list[str]:
+    """One sentence for each thing that a run looks up on its channel and that a channel is not there for, in whatever way."""
+    found: dict[str, None] = {}
+
+    def noting(channel: Channel, name: str) -> Any:
+        scope = sys._getframe(1).f_globals
+        home = str(scope.get("__name__", ""))
+        ours = home.startswith("tailproof.") and vars(sys.modules.get(home, builtins)) is scope
+        if name not in ASKED and not ours:
+            found.setdefault(f"a run looks up {name} on its channel")
+        return object.__getattribute__(channel, name)
+
+    Channel.__getattribute__ = noting  # type: ignore[method-assign,assignment]
+    try:
+        run()
+    except Exception:  # other checks say what an exception means
+        pass
+    finally:
+        del Channel.__getattribute__
     return list(found)
 
 

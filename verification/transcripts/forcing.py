@@ -48,28 +48,35 @@ MOST_SINGLE = 6  # releases that are forced alone
 @dataclass(frozen=True)
 class Path:
     """`scales`: the location plus so many scales, the signs of coordinates as they are or in turn.  `outcome`: this index.
-    `value`: this number.  At one release, counted from 0, or (None) at all; elsewhere the value is drawn.
+    `value`: this number.  At one release, counted from 0, or (None) at all; elsewhere `then` says more, or the value is drawn.
     """
 
     kind: Literal["scales", "outcome", "value"]
     amount: float
     release: int | None = None
     alternating: bool = False
+    then: Path | None = None
 
     def __str__(self) -> str:
         where = "every release" if self.release is None else f"release {self.release}"
         what = {"scales": "its location plus {:g} scales", "outcome": "outcome {:g}", "value": "{:.17g}"}[self.kind]
-        return f"{where} forced to {what.format(self.amount)}{', signs in turn' if self.alternating else ''}"
+        said = f"{where} forced to {what.format(self.amount)}{', signs in turn' if self.alternating else ''}"
+        return said if self.then is None else f"{said}, {self.then}"
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Path:
-        return Path(**value)
+        then = value.get("then")
+        return Path(**{**value, "then": None if then is None else Path.from_json(then)})
 
     def chosen(self, index: int, release: Release) -> Value | None:
         """None: draw."""
+        value = self._own(index, release)
+        return self.then.chosen(index, release) if value is None and self.then is not None else value
+
+    def _own(self, index: int, release: Release) -> Value | None:
         if (self.release is not None and index != self.release) or not is_trusted(release.law):
             return None
         law = release.law

@@ -34,7 +34,7 @@ def functions_of(mechanism: Any) -> tuple[FunctionType, ...]:
         function = _function(value)
         if function is not None and _is_own(function, home):
             found.setdefault(id(function.__code__), function)
-            pending += _reached(function)
+            pending += reached(function)
         pending += _inside(value, home)
     return tuple(found.values())
 
@@ -78,12 +78,24 @@ def _inside(value: Any, home: str | None) -> list[Any]:
     return members + (list(vars(value).values()) if hasattr(value, "__dict__") and not isinstance(value, type) else [])
 
 
+def is_own_class(kind: type) -> bool:
+    """Neither of the standard library, nor of an installed package or this project."""
+    return kind.__module__.split(".")[0] not in sys.stdlib_module_names and not _packaged(kind.__module__)
+
+
+def classes_of(mechanism: Any) -> tuple[type, ...]:
+    """The mechanism's own classes: those that its functions name, and those of the objects that they name."""
+    values = [mechanism, *(value for function in functions_of(mechanism) for value in reached(function))]
+    kinds = [value if isinstance(value, type) else type(value) for value in values]
+    return tuple(dict.fromkeys(kind for kind in kinds if is_own_class(kind)))
+
+
 def _packaged(name: str) -> bool:
     file = getattr(sys.modules.get(name), "__file__", None)
     return name.split(".")[0] == "tailproof" or (file is not None and str(Path(file).resolve()).startswith(_LIBRARIES))
 
 
-def _reached(function: FunctionType) -> list[Any]:
+def reached(function: FunctionType) -> list[Any]:
     """Through globals that it names, closures and defaults."""
     values = [function.__globals__[name] for name in names_in(function.__code__) if name in function.__globals__]
     values += [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
@@ -116,7 +128,7 @@ def constants_in(mechanism: Any) -> tuple[float, ...]:
     found: dict[float, None] = {}
     for function in functions_of(mechanism):
         values = [constant for one in codes_in(function.__code__) for constant in one.co_consts]
-        values += _reached(function)
+        values += reached(function)
         for value in values:
             for number in value if isinstance(value, tuple | frozenset) else (value,):
                 if isinstance(number, int | float) and not isinstance(number, bool) and abs(number) < 1e15:

@@ -7,6 +7,7 @@ repeat bit for bit, also when what they draw is replayed to them on the same dat
 
 from __future__ import annotations
 
+import decimal
 import hashlib
 import math
 import os
@@ -23,30 +24,33 @@ from tailproof.refimpl import channel as channel_module
 from tailproof.refimpl import claims, laws
 from tailproof.refimpl.channel import Channel, ReplayDiverged, Transcript
 from tailproof.refimpl.claims import UnprovedClaim
-from tailproof.refimpl.identity import parts_of, same_bits
+from tailproof.refimpl.identity import parts_of, same_bits, same_returned
 from tailproof.refimpl.laws import same_law
 from tailproof.verification.pair_checks import Measurement
 from tailproof.verification.subject import Pair, Subject
-from tailproof.verification.transcripts.own_code import codes_in, functions_of, names_in
+from tailproof.verification.transcripts.memory import Places
+from tailproof.verification.transcripts.own_code import classes_of, codes_in, functions_of, is_own_class, names_in
 
 _DEEP = 12
+_OF_CLASSES = frozenset(("__dict__", "__weakref__", "__doc__", "__module__", "__abstractmethods__", "_abc_impl"))
 
 
 def digest(value: Any) -> str:
     """Of a value and what it holds, by its bits.  Functions count by their code and closure, modules by name."""
     state = hashlib.sha256()
-    _feed(state.update, value, 0, set())
+    _feed(state.update, value, 0, {})
     return state.hexdigest()
 
 
-def _feed(update: Callable[[bytes], None], value: Any, depth: int, seen: set[int]) -> None:
+def _feed(update: Callable[[bytes], None], value: Any, depth: int, seen: dict[int, Any]) -> None:
+    """`seen` holds what was fed, so that nothing else gets its address meanwhile."""
     update(f"{type(value).__module__}.{type(value).__qualname__};".encode())
     if isinstance(value, bool | int | float | complex | str | bytes | type(None) | range):
         update(repr(value).encode())
         return
     if id(value) in seen or depth > _DEEP:
         return
-    seen.add(id(value))
+    seen[id(value)] = value
     if isinstance(value, np.ndarray):
         update(f"{value.dtype}{value.shape}".encode())
         parts: Any = value.tolist() if value.dtype.hasobject else ()
@@ -54,6 +58,8 @@ def _feed(update: Callable[[bytes], None], value: Any, depth: int, seen: set[int
             update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, np.random.Generator | np.random.RandomState):
         parts = [_generator_state(value)]
+    elif isinstance(value, type) and is_own_class(value):
+        parts = [item for item in vars(value).items() if item[0] not in _OF_CLASSES]
     elif isinstance(value, ModuleType | BuiltinFunctionType | np.ufunc | type):
         update(getattr(value, "__name__", "").encode())
         parts = ()
@@ -92,7 +98,7 @@ def _of_function(function: FunctionType) -> list[Any]:
 
 def _of_object(value: Any) -> list[Any]:
     try:
-        held = list(parts_of(value).items())
+        held = [type(value) if is_own_class(type(value)) else None, *parts_of(value).items()]
         held += (
             list(value) if hasattr(value, "__iter__") and hasattr(value, "__len__") and not hasattr(value, "read") else []
         )
@@ -104,6 +110,8 @@ def _of_object(value: Any) -> list[Any]:
 def memory_of(mechanism: Any) -> dict[str, str]:
     """Where the mechanism's own code can remember something, and a digest of what is there now."""
     found = {"the mechanism itself": digest(mechanism)}
+    for kind in classes_of(mechanism):
+        found[f"the class {kind.__qualname__}"] = digest(kind)
     for function in functions_of(mechanism):
         where = function.__qualname__
         found[f"closure, defaults or attributes of {where}"] = digest(_of_function(function))
@@ -125,6 +133,9 @@ def surroundings() -> dict[str, Any]:
         "the global generator": hash(random.getstate()),
         "the environment": hash(tuple(sorted(os.environ.items()))),
         "the threads": threading.active_count(),
+        "what numpy is set to": repr((np.get_printoptions(), np.geterr(), np.geterrcall(), np.getbufsize())),
+        "what decimals are set to": repr(decimal.getcontext()),
+        "what is warned of": len(warnings.filters),
         "numpy": _identities(np),
         "the builtins": _identities(__import__("builtins")),
     }
@@ -155,19 +166,24 @@ def same_run(first: tuple[Any, Transcript], second: tuple[Any, Transcript]) -> s
             return f"the law of {a.name!r}"
         if not same_bits((a.spend, a.visible, a.hidden, a.output), (b.spend, b.visible, b.hidden, b.output)):
             return f"the release {a.name!r}"
-    return None if same_bits(output, again) else "what it returns"
+    return None if same_returned(output, again) else "what it returns"
 
 
-def check_state(subject: Subject, pair: Pair, seed: int) -> Measurement:
-    """Nothing is remembered: the same run again, after one on other data, is the same run."""
-    found = _first_trace(subject, pair, seed)
+def check_state(subject: Subject, pair: Pair, seed: int, places: Places | None = None) -> Measurement:
+    """Nothing is remembered: the same run again, after one on other data, is the same run.
+
+    `places` is what the mechanism held before its first run, if that is known.
+    """
+    found = _first_trace(subject, pair, seed, places or Places.of(subject.mechanism))
     if found is None:
         return Measurement(0.0, 1.0, "nothing is kept between runs, and runs repeat bit for bit")
     return Measurement(math.inf, 1.0, found)
 
 
-def _first_trace(subject: Subject, pair: Pair, seed: int) -> str | None:
-    subject.run(pair[0], seed)  # what is computed once and kept for all time is computed now
+def _first_trace(subject: Subject, pair: Pair, seed: int, places: Places) -> str | None:
+    kept = what_first_runs_leave(subject, pair, seed, places)
+    if kept is not None:
+        return kept
     memory, around = memory_of(subject.mechanism), surroundings()
     first = subject.run(pair[0], seed)
     where = changed_state(memory, memory_of(subject.mechanism)) or changed_state(around, surroundings())
@@ -188,6 +204,23 @@ def _first_trace(subject: Subject, pair: Pair, seed: int) -> str | None:
         if differs is not None:
             return f"a replay on the same data differs in {differs}"
     return _writes(subject, pair)
+
+
+def what_first_runs_leave(subject: Subject, pair: Pair, seed: int, places: Places) -> str | None:
+    """What is computed once and kept for all time must be the same whatever the data of the first run."""
+    if places.opaque:
+        return f"{places.opaque[0]}: what it remembers cannot be seen"
+    left, runs = [], []
+    for data in (*pair, pair[0]):
+        places.empty_caches()
+        places.restore()
+        first = subject.run(data, seed)
+        left.append(memory_of(subject.mechanism))
+        runs.append((first, subject.run(pair[0], seed)))
+    if left[0] != left[1]:
+        return f"the data of the first run stay in {changed_state(left[0], left[1])}"
+    differs = same_run(runs[0][1], runs[1][1]) or same_run(*runs[2])
+    return None if differs is None else f"a run depends on the data of the first run, in {differs}"
 
 
 def _writes(subject: Subject, pair: Pair) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from tailproof.refimpl.channel import Transcript
 from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Claim, PureDP, parse_claim
 from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification import neighbours
-from tailproof.verification.branches import Exploration, explore
+from tailproof.verification.branches import Exploration, Forcing, explore
 from tailproof.verification.composition import check_composition, divergence
 from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
@@ -28,10 +28,12 @@ from tailproof.verification.pair_checks import (
 )
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Pair, Subject
-from tailproof.verification.transcripts.ambient import reaches
+from tailproof.verification.transcripts.ambient import asked_of_the_channel, reaches
 from tailproof.verification.transcripts.every_row import data_sets, pairs_of_rows, removals
-from tailproof.verification.transcripts.forcing import Path, check_all, check_along, drawing, forced_paths
+from tailproof.verification.transcripts.forcing import Path, check_all, check_along, compare_along, drawing, forced_paths
+from tailproof.verification.transcripts.memory import Places
 from tailproof.verification.transcripts.outsiders import check_laws
+from tailproof.verification.transcripts.planted import candidates, numbers_of, screened
 from tailproof.verification.transcripts.state import check_state
 
 EXPLORED = 400  # runs that look for rare data
@@ -62,6 +64,11 @@ class Suite:
     high: float
     pairs: list[Pair] = field(default_factory=list)
     seed: int = 0
+    memory: Places = field(init=False)
+
+    def __post_init__(self) -> None:
+        """What the mechanism holds before it has run here."""
+        object.__setattr__(self, "memory", Places.of(self.mechanism))
 
     @cached_property
     def subject(self) -> Subject:
@@ -96,11 +103,28 @@ class Suite:
 
         def run(data: FloatArray) -> None:
             as_given.run(data, self.seed)
-            for path in (Path("scales", 40.0), Path("scales", -40.0), Path("scales", 1000.0), Path("scales", -1000.0)):
+            for path in (Path("scales", 1000.0), Path("scales", -1000.0)):
                 as_given.through(data, drawing(path, np.random.default_rng(self.seed)))
 
+        def along(data: FloatArray, path: Path) -> None:
+            self.subject.through(data, drawing(path, np.random.default_rng(self.seed)))
+
+        forcing = Forcing(
+            along=along,
+            offered=lambda data: forced_paths(self.subject, (data, data), self.seed, FORCED_PATHS),
+            value=lambda release, amount, then: Path("value", amount, release, then=then),
+            releases=self._releases,
+        )
         pairs = self.neighbours[:40]
-        return explore(run, self.mechanism, self.shape, admissible, budget=EXPLORED, seed=self.seed, pairs=pairs)
+        return explore(
+            run, self.mechanism, self.shape, admissible, budget=EXPLORED, seed=self.seed, pairs=pairs, forcing=forcing
+        )
+
+    def _releases(self, data: FloatArray) -> int:
+        try:
+            return len(self.subject.run(data, self.seed)[1])
+        except Exception:  # other checks say what an exception means
+            return 0
 
     @property
     def replaces(self) -> bool:
@@ -109,16 +133,40 @@ class Suite:
     def _admissible(self, pair: Pair) -> Pair:
         return self.subject.setting.admissible(pair[0]), self.subject.setting.admissible(pair[1])
 
+    @property
+    def comparisons(self) -> Iterator[tuple[Pair, int, Comparison | Measurement]]:
+        """Made when they are asked for, and once: structured neighbours, planted numbers, rare data."""
+        yield from self.ordinary
+        yield from self.planted
+        yield from self.rare
+
     @cached_property
-    def comparisons(self) -> list[tuple[Pair, int, Comparison | Measurement]]:
+    def ordinary(self) -> list[tuple[Pair, int, Comparison | Measurement]]:
         """Every pair with a seed of its own, and some turned round."""
         turned = [(second, first) for first, second in self.neighbours[:8]]
-        rare = self.explored.pairs if self.replaces else list(_removed(self.explored.pairs))
-        found = []
-        for index, pair in enumerate([*self.neighbours, *turned, *rare]):
-            own = task_seed(self.seed, "pair", index)
-            found.append((pair, own, compare_or_say_why_not(self.subject, pair, own)))
-        return found
+        return self._compared("pair", [*self.neighbours, *turned])
+
+    @cached_property
+    def rare(self) -> list[tuple[Pair, int, Comparison | Measurement]]:
+        pairs = self.explored.pairs
+        return self._compared("rare", pairs if self.replaces else list(_removed(pairs)))
+
+    def _compared(self, key: str, pairs: list[Pair]) -> list[tuple[Pair, int, Comparison | Measurement]]:
+        seeds = [task_seed(self.seed, key, index) for index in range(len(pairs))]
+        return [(pair, own, compare_or_say_why_not(self.subject, pair, own)) for pair, own in zip(pairs, seeds, strict=True)]
+
+    @cached_property
+    def planted(self) -> list[tuple[Pair, int, Comparison | Measurement]]:
+        """Neighbours around the numbers of the code and along chains, those on which most moves."""
+        own = task_seed(self.seed, "planted", 0)
+        numbers = numbers_of(self.mechanism)
+
+        def compare(pair: Pair) -> Comparison | Measurement:
+            return compare_or_say_why_not(self.subject, pair, own)
+
+        made = candidates(self.shape, numbers, self.subject.setting.admissible, compare, np.random.default_rng(own))
+        kept = screened(made if self.replaces else _removed(made), compare)
+        return [(pair, own, compared) for pair, compared in kept]
 
     def checks(self) -> tuple[str, ...]:
         """Their names.  A pure claim is composed by the losses that add up."""
@@ -147,11 +195,12 @@ class Suite:
                 yield Excess(check_all(self.subject, compared), pair, own)
         elif check == "state":
             for pair in self._spread(4):
-                yield Excess(_guarded_state(self.subject, pair, self.seed), pair, self.seed)
+                yield Excess(_guarded_state(self.subject, pair, self.seed, self.memory), pair, self.seed)
         elif check == "laws":
             yield Excess(check_laws(self._transcripts(), self.seed), self.neighbours[0], self.seed)
         elif check == "surroundings":
-            yield Excess(check_surroundings(self.mechanism), self.neighbours[0], self.seed)
+            for pair in self._spread(4):
+                yield Excess(check_surroundings(self.subject, pair, self.seed), pair, self.seed)
         elif check == "branches":
             yield Excess(self._branches(), self.neighbours[0], self.seed)
         else:
@@ -159,7 +208,12 @@ class Suite:
                 yield Excess(check_on(check, self.subject, compared), pair, own)
 
     def _forced(self) -> Iterator[Excess]:
-        for index, pair in enumerate(self._spread(FORCED_PAIRS)):
+        spread = self._spread(FORCED_PAIRS)
+        for data, path in self.explored.along:
+            for other in _with_another_record(data):
+                pair = self._admissible((data, other) if self.replaces else removals((data, other))[0])
+                yield Excess(check_along(self.subject, pair, path, self.seed), pair, self.seed, path)
+        for index, pair in enumerate(spread):
             own = task_seed(self.seed, "forced", index)
             for side in (pair, pair[::-1]):
                 for path in forced_paths(self.subject, side, own, FORCED_PATHS):
@@ -203,6 +257,13 @@ def _removed(pairs: Iterable[Pair]) -> Iterator[Pair]:
         yield from removals(pair)
 
 
+def _with_another_record(data: FloatArray) -> Iterator[FloatArray]:
+    for row, record in ((0, -1e6), (len(data) - 1, 1e6)):
+        other = np.array(data)
+        other[row] = record
+        yield other
+
+
 def subject_on(
     mechanism: Any, claim: Claim, shape: tuple[int, int], bounds: tuple[float, float], name: str = "mechanism"
 ) -> Subject:
@@ -214,16 +275,21 @@ def subject_on(
     return Subject(name, mechanism, Setting(*shape, {}, admissible=admissible), 0, claim)
 
 
-def check_surroundings(mechanism: Any) -> Measurement:
-    """Nothing that the mechanism's own code names lets it depend on more than its data and its channel."""
-    found = reaches(mechanism)
+def check_surroundings(subject: Subject, pair: Pair, seed: int) -> Measurement:
+    """Nothing that the mechanism's own code names or asks of its channel lets it depend on more than its data and its channel."""
+    asked = asked_of_the_channel(lambda: compare_along(subject, pair, None, seed))
+    return code_reaches(subject.mechanism, asked)
+
+
+def code_reaches(mechanism: Any, asked: Sequence[str] = ()) -> Measurement:
+    found = [*reaches(mechanism), *asked]
     said = "; ".join(found) if found else "the code reaches for nothing but its data and its channel"
     return Measurement(math.inf if found else 0.0, 1.0, said, conclusive=False)
 
 
-def _guarded_state(subject: Subject, pair: Pair, seed: int) -> Measurement:
+def _guarded_state(subject: Subject, pair: Pair, seed: int, memory: Places) -> Measurement:
     try:
-        return check_state(subject, pair, seed)
+        return check_state(subject, pair, seed, memory)
     except Exception as error:
         return Measurement(0.0, 1.0, "not looked at", undecided=f"raises {type(error).__name__}: {error}")
 
@@ -254,7 +320,7 @@ def replay_check(
     if check == "state":
         return check_state(subject, (first, second), seed)
     if check == "surroundings":
-        return check_surroundings(mechanism)
+        return check_surroundings(subject, (first, second), seed)
     compared = compare_or_say_why_not(subject, (first, second), seed)
     if check == "laws":
         return compared if isinstance(compared, Measurement) else check_laws([compared.here], seed)
