@@ -15,5 +15,18 @@ from tailproof.verification.branches.jumps import Branch
 from tailproof.verification.branches.own_code import OwnCode, own_code
 from tailproof.verification.branches.recorded import Recorder, record
 from tailproof.verification.branches.steering import Explorer, steer
+from tailproof.verification.branches.values import Forcing
 
-__all__ = ["Branch", "Exploration", "Explorer", "OwnCode", "Recorder", "explore", "own_code", "record", "steer", "untaken"]
+__all__ = [
+    "Branch",
+    "Exploration",
+    "Explorer",
+    "Forcing",
+    "OwnCode",
+    "Recorder",
+    "explore",
+    "own_code",
+    "record",
+    "steer",
+    "untaken",
+]

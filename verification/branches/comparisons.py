@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tailproof.verification.branches import expressions
 from tailproof.verification.branches.own_code import OwnCode
 from tailproof.verification.branches.source import Source, Span, all_within, quoted, source_of, span_of
 
@@ -73,6 +74,7 @@ CHOOSERS: dict[Any, tuple[str, bool]] = {  # compared how, continuous there
     operator.eq: ("==", False),
     operator.ne: ("!=", False),
 }
+MOST_TEXTS = 40
 GOALS = ("true", "false", "all true", "all false")
 
 
@@ -87,6 +89,15 @@ class Site:
     tested: bool
     continuous: bool = False
     part: str = ""
+    how: str = ""
+    goals: tuple[str, ...] = ("true", "false")  # outcomes that must be seen; of a hint none
+    private: tuple[Span, ...] = ()  # where that stands which must be public, or nothing is known
+
+    def only(self, goal: str) -> Site:
+        return replace(self, goals=(goal,), tested=False)
+
+    def as_hint(self) -> Site:
+        return replace(self, goals=(), tested=False)
 
 
 @dataclass(frozen=True)
@@ -106,8 +117,43 @@ class Watch:
     sites: dict[str, Site] = field(default_factory=dict)
     arrays: set[Site] = field(default_factory=set)
     seen: set[Site] = field(default_factory=set)
-    beyond_data: set[Site] = field(default_factory=set)
+    beyond_data: set[tuple[Site, str]] = field(default_factory=set)  # with the side, "left" or "right"
+    met: dict[tuple[Site, str], set[float]] = field(default_factory=dict)  # some values of a side; two are enough
+    joined: dict[Site, set[Site]] = field(default_factory=dict)  # of what a product of truths is made
+    opaque: set[Site] = field(default_factory=set)  # calls of what is not known
+    texts: dict[Site, set[str]] = field(default_factory=dict)
+    steps: dict[Site, set[float]] = field(default_factory=dict)
+    origins: dict[int, tuple[Any, frozenset[Site], Any]] = field(default_factory=dict)  # truths of this run
+    owns: Callable[[dict[str, Any]], bool] = field(default=lambda _: False)
     data: Any = None
+
+    def note_step(self, site: Site, outcome: Any) -> None:
+        """What rounds, counts or sorts into cells: whether it ever gave two values."""
+        values = self.steps.setdefault(site, set())
+        if len(values) < 2:
+            values.update(np.asarray(outcome, dtype=np.float64).ravel()[:64].tolist())
+
+    def note_joined(self, site: Site, left: Any, right: Any, outcome: Any, *, both: bool) -> None:
+        """`&` and `|` of truths: as far from true as both sides together."""
+        sides = [self.origins[id(side)] for side in (left, right) if id(side) in self.origins]
+        parts = frozenset(part for _, inner, _ in sides for part in inner)
+        self.joined.setdefault(site, set()).update(parts)
+        miss = None
+        if both and len(sides) == 2 and all(missing is not None for *_, missing in sides):
+            miss = np.add(sides[0][2], sides[1][2])
+        if isinstance(outcome, np.ndarray):
+            self.origins[id(outcome)] = (outcome, parts | {site}, miss)
+        away = np.asarray(outcome, dtype=np.float64) if miss is None else miss
+        self.note(site, "!=" if miss is None else "miss", away, 0.0, np.asarray(outcome, dtype=bool))
+
+    def note_all(self, site: Site, truths: Any, outcome: Any) -> None:
+        known = self.origins.get(id(truths))
+        if known is None:
+            return
+        self.joined.setdefault(site, set()).update(known[1])
+        miss = known[2]
+        away = np.asarray(outcome, dtype=np.float64) if miss is None else np.asarray(np.mean(miss))
+        self.note(site, "!=" if miss is None else "miss", away, 0.0, np.asarray(outcome, dtype=bool))
 
     def note(self, site: Site, how: str, left: Any, right: Any, outcome: Any) -> None:
         try:
@@ -125,23 +171,33 @@ class Watch:
         if held.ndim:
             self.arrays.add(site)
         a, b = (_numbers(side, held.shape) for side in (left, right))
-        if self.data is None or not np.isin(a, self.data).all():
-            self.beyond_data.add(site)
+        for name, side in (("left", a), ("right", b)):
+            if self.data is None or not np.isin(side, self.data).all():
+                self.beyond_data.add((site, name))
+            met = self.met.setdefault((site, name), set())
+            if len(met) < 2:
+                met.update(side.flat[:2].tolist())
         gap = np.abs(a - b)
         miss = np.where(np.isfinite(gap) & (gap > 0), gap, 1.0)
-        if how in ("==", "!="):
+        if how == "miss":
+            true, false = np.where(held, 0.0, np.maximum(a, 1e-300)), np.where(held, 1.0, 0.0)
+        elif how in ("==", "!="):
             true, false = (
                 np.where(held, 0.0, miss if how == "==" else 1.0),
                 np.where(~held, 0.0, 1.0 if how == "==" else miss),
             )
         else:
             true, false = np.where(held, 0.0, miss), np.where(held, miss, 0.0)
+        if isinstance(outcome, np.ndarray) and held.ndim:
+            self.origins[id(outcome)] = (outcome, frozenset({site, *self.joined.get(site, ())}), true)
         for goal, away, whole in (
             ("true", true, False),
             ("false", false, False),
             ("all true", true, True),
             ("all false", false, True),
-        ):
+        )[: 4 if len(site.goals) == 2 else 2]:
+            if not site.goals and goal == "false":
+                continue
             at = int(np.argmax(away) if whole else np.argmin(away))
             found = Noted(float(away.mean() if whole else away.flat[at]), float(a.flat[at]), float(b.flat[at]))
             key = (site, goal)
@@ -211,14 +267,18 @@ def _call(watch: Watch, site: Site) -> Callable[[Any], Any]:
         clips = function is np.clip or (
             getattr(function, "__name__", "") == "clip" and isinstance(getattr(function, "__self__", None), np.ndarray)
         )
-        return _chooser(watch, site, function, how, clips) if how or clips else function
+        if how or clips:
+            return _chooser(watch, site, function, how, clips)
+        if not expressions.is_known(function, watch.owns):
+            watch.opaque.add(replace(site, part=getattr(function, "__name__", type(function).__name__)))
+        return expressions.called(watch, replace(site, part="inside"), function) or function
 
     return called
 
 
 def _chooser(watch: Watch, site: Site, function: Any, how: tuple[str, bool] | None, clips: bool) -> Callable[..., Any]:
-    def part(name: str, continuous: bool) -> Site:
-        return Site(site.file, site.function, site.span, f"{site.text}: {name}", False, continuous, name)
+    def part(name: str, continuous: bool, op: str) -> Site:
+        return Site(site.file, site.function, site.span, f"{site.text}: {name}", False, continuous, name, op)
 
     def choose(*arguments: Any, **named: Any) -> Any:
         outcome = function(*arguments, **named)
@@ -228,14 +288,14 @@ def _chooser(watch: Watch, site: Site, function: Any, how: tuple[str, bool] | No
             for name, end, low in (("below", given[1], True), ("above", given[2], False)):
                 if end is not None:
                     watch.note(
-                        part(name, True),
+                        part(name, True, "<" if low else ">"),
                         "<" if low else ">",
                         given[0],
                         end,
                         np.asarray(given[0]) < end if low else np.asarray(given[0]) > end,
                     )
         elif how is not None and len(given) == 1 and function is np.sign:
-            watch.note(part("> 0", False), ">", given[0], 0.0, np.asarray(given[0]) > 0)
+            watch.note(part("> 0", False, ">"), ">", given[0], 0.0, np.asarray(given[0]) > 0)
         elif how is not None and len(given) == 2 and not named.get("key"):
             left, right = (0.0, given[0])[::-1] if function is np.heaviside else given
             held = (
@@ -243,10 +303,26 @@ def _chooser(watch: Watch, site: Site, function: Any, how: tuple[str, bool] | No
                 if outcome is not None and np.asarray(outcome).dtype == bool
                 else RUN[how[0]](np.asarray(left), np.asarray(right))
             )
-            watch.note(part(f"first {how[0]} second", how[1]), how[0], left, right, held)
+            watch.note(part(f"first {how[0]} second", how[1], how[0]), how[0], left, right, held)
         return outcome
 
     return choose
+
+
+def _text(watch: Watch, site: Site) -> Callable[[str], str]:
+    """A text that differs between data sets tells of them."""
+
+    def said(text: str) -> str:
+        watch.texts.setdefault(site, set())
+        if len(watch.texts[site]) < MOST_TEXTS:
+            watch.texts[site].add(text)
+        return text
+
+    return said
+
+
+def _is_hook(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Constant)
 
 
 # --- rewriting the source ------------------------------------------------------------------------------------------------
@@ -257,11 +333,13 @@ class _Rewriter(ast.NodeTransformer):
         self.found, self.watch, self.hooks = found, watch, hooks
         self.names: list[str] = []
         self.tests: set[int] = set()
+        self.raising = 0
 
-    def _hook(self, node: ast.AST, make: Callable[[Site], Any]) -> ast.Constant:
+    def _hook(self, node: ast.AST, make: Callable[[Site], Any], private: tuple[Span, ...] = ()) -> ast.Constant:
         span = span_of(node)
+        tested = id(node) in self.tests
         site = Site(
-            self.found.file, ".".join(self.names) or "<module>", span, quoted(self.found, span), id(node) in self.tests
+            self.found.file, ".".join(self.names) or "<module>", span, quoted(self.found, span), tested, private=private
         )
         key = f"{MARK}{len(self.hooks)}"
         self.hooks[key] = make(site)
@@ -280,7 +358,7 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.ops) > 1:
             return self._chain(node)
         how = OPERATORS[type(node.ops[0])]
-        hook = self._hook(node, lambda site: _comparison(self.watch, site, how))
+        hook = self._hook(node, lambda site: _comparison(self.watch, replace(site, how=how), how))
         return ast.copy_location(ast.Call(hook, [node.left, node.comparators[0]], []), node)
 
     def _chain(self, node: ast.Compare) -> ast.AST:
@@ -291,7 +369,7 @@ class _Rewriter(ast.NodeTransformer):
             kept: list[Any] = []
 
             def link(site: Site, how: str = OPERATORS[type(operation)], at: int = place, kept: list[Any] = kept) -> Any:
-                return _comparison(self.watch, replace(site, part=f"comparison {at + 1}"), how, kept)
+                return _comparison(self.watch, replace(site, part=f"comparison {at + 1}", how=how), how, kept)
 
             values.append(ast.copy_location(ast.Call(self._hook(node, link), [left, right], []), node))
             take = self._hook(node, partial(_taking, kept))
@@ -299,7 +377,10 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(ast.BoolOp(ast.And(), values), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        hook = self._hook(node, lambda site: _call(self.watch, site))
+        given = [*node.args, *(one.value for one in node.keywords)]
+        given += [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        seen = () if self.raising else tuple(span_of(one) for one in given)
+        hook = self._hook(node, lambda site: _call(self.watch, site), seen)
         plain = isinstance(node.func, ast.Name) and node.func.id in (
             "super",
             "locals",
@@ -310,8 +391,56 @@ class _Rewriter(ast.NodeTransformer):
             "globals",
         )
         self.generic_visit(node)
-        if not plain and isinstance(node.func, ast.Name | ast.Attribute):
+        if not plain and not (isinstance(node.func, ast.Constant) or _is_hook(node.func)):
             node.func = ast.copy_location(ast.Call(hook, [node.func], []), node.func)
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        """What an exception says is a matter of the exception."""
+        self.raising += 1
+        self.generic_visit(node)
+        self.raising -= 1
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        spans = tuple(span_of(one.value) for one in node.values if isinstance(one, ast.FormattedValue))
+        hook = self._hook(node, lambda site: _text(self.watch, site), spans)
+        self.generic_visit(node)
+        return node if self.raising or not spans else ast.copy_location(ast.Call(hook, [node], []), node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        run = expressions.BINARY.get(type(node.op))
+        if run is None:
+            self.generic_visit(node)
+            return node
+        hook = self._hook(
+            node, lambda site: expressions.binary(self.watch, replace(site, part="computed"), run), (span_of(node.right),)
+        )
+        self.generic_visit(node)
+        return ast.copy_location(ast.Call(hook, [node.left, node.right], []), node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        run = expressions.IN_PLACE.get(type(node.op))
+        if run is None or not isinstance(node.target, ast.Name):
+            self.generic_visit(node)
+            return node
+        hook = self._hook(node, lambda site: expressions.binary(self.watch, replace(site, part="computed"), run))
+        self.generic_visit(node)
+        before = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        after = ast.copy_location(ast.Call(hook, [before, node.value], []), node)
+        return ast.copy_location(ast.Assign([node.target], after), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if not isinstance(node.op, ast.Not) or _is_hook(node.operand) or isinstance(node.operand, ast.Compare | ast.BoolOp):
+            self.generic_visit(node)
+            return node
+        hook = self._hook(node.operand, lambda site: expressions.zero_test(self.watch, replace(site, part="zero")))
+        self.generic_visit(node)
+        node.operand = ast.copy_location(ast.Call(hook, [node.operand], []), node.operand)
         return node
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
@@ -391,6 +520,7 @@ def watching(own: OwnCode, watch: Watch) -> Iterator[None]:
                 continue
             if found.file not in tables:
                 tables[found.file] = _rewritten(found, watch)
+            watch.owns = own.owns
             noting = tables[found.file].get(code)
             if noting is not None and noting.co_freevars == code.co_freevars:
                 function.__code__ = noting

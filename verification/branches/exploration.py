@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.branches.comparisons import Site, watching
-from tailproof.verification.branches.jumps import Branch, described, executed, jumps, links
+from tailproof.verification.branches.jumps import Branch, Jump, described, executed, jumps, links
 from tailproof.verification.branches.own_code import OwnCode, own_code
 from tailproof.verification.branches.public import public_spans
 from tailproof.verification.branches.recorded import Recorder, Way
-from tailproof.verification.branches.source import Span
+from tailproof.verification.branches.source import Span, condition, source_of
 from tailproof.verification.branches.steering import Explorer, Goal, steer
+from tailproof.verification.branches.values import Forcing, steer_values
 from tailproof.verification.subject import Pair
 
 PAIRED = 24  # data sets of which pairs are made
@@ -31,6 +33,9 @@ class Exploration:
     taken: frozenset[Way]
     untaken: list[Branch]
     runs: int
+    along: list[tuple[FloatArray, Any]] = field(
+        default_factory=list
+    )  # data and paths on which released values turn a choice
 
     @property
     def blocking(self) -> list[Branch]:
@@ -46,8 +51,12 @@ def explore(
     budget: int = 600,
     seed: int = 0,
     pairs: Sequence[Pair] = (),
+    forcing: Forcing | None = None,
 ) -> Exploration:
-    """`run` runs the mechanism once on data, always with the same coins; `pairs` are those that the checks use anyway."""
+    """`run` runs the mechanism once on data, always with the same coins; `pairs` are those that the checks use anyway.
+
+    With `forcing` the values that leave are steered as well, and what they decide must be taken both ways.
+    """
     own, rng = own_code(mechanism), np.random.default_rng(seed)
     bases = [side for pair in pairs for side in pair] + [rng.standard_normal(shape)]
     explorer = Explorer(run, own, admissible, budget + len(bases))
@@ -58,10 +67,16 @@ def explore(
     for data in [*sides.values(), *rare]:
         given = admissible(data)
         recorder.record(lambda given=given: run(given.copy()))  # type: ignore[misc]
-    public = public_spans(own)
+    public, constant = public_spans(own), public_spans(own, released=2)
+    kept: list[tuple[FloatArray, Any]] = []
+    if forcing is not None:
+        kept = steer_values(explorer, forcing, admissible(bases[-1]), public - constant)
+        for data, path in kept:
+            recorder.record(lambda data=data, path=path: forcing.along(data.copy(), path))  # type: ignore[misc]
     refused = _refused(run, own, admissible(bases[-1]))
-    never = [*_untaken_ways(recorder, public, refused), *_untaken_sites(explorer, public)]
-    return Exploration(made, frozenset(recorder.taken), never, explorer.tried + len(sides) + len(rare))
+    named = Known(public, constant if forcing is not None else public, explorer, refused)
+    never = [*_untaken_ways(recorder, named), *_untaken_sites(explorer, named), *_unknown(explorer, named)]
+    return Exploration(made, frozenset(recorder.taken), never, explorer.tried + len(sides) + len(rare), kept)
 
 
 def untaken(mechanism: Any, runs: Sequence[Callable[[], Any]]) -> list[Branch]:
@@ -70,7 +85,8 @@ def untaken(mechanism: Any, runs: Sequence[Callable[[], Any]]) -> list[Branch]:
     recorder = Recorder(own)
     for one in runs:
         recorder.record(one)
-    return _untaken_ways(recorder, public_spans(own))
+    public = public_spans(own)
+    return _untaken_ways(recorder, Known(public, public))
 
 
 def _refused(run: Callable[[FloatArray], Any], own: OwnCode, base: FloatArray) -> frozenset[Way]:
@@ -95,9 +111,22 @@ def _inadmissible(base: FloatArray) -> Iterator[FloatArray]:
     yield base.ravel()
 
 
-def _untaken_ways(
-    recorder: Recorder, public: frozenset[tuple[str, Span]], refused: frozenset[Way] = frozenset()
-) -> list[Branch]:
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Where expressions stand that are public, or public whatever was released; and what the search met."""
+
+    public: frozenset[tuple[str, Span]]
+    constant: frozenset[tuple[str, Span]]
+    explorer: Explorer | None = None
+    refused: frozenset[Way] = frozenset()
+
+    def depends(self, file: str, span: Span | None) -> str:
+        if span is None or (file, span) not in self.public:
+            return "data"
+        return "public" if (file, span) in self.constant else "released"
+
+
+def _untaken_ways(recorder: Recorder, known: Known) -> list[Branch]:
     """Of choices that were come to; those behind an untaken way are behind its name."""
     found: dict[Branch, None] = {}
     for code in recorder.entered:
@@ -113,39 +142,105 @@ def _untaken_ways(
             ways = by_place[(jump.place(), jump.kind, link.get(jump.offset, 0))]
             if jump.kind == "handler":
                 if jump.jumps not in ways:
-                    found.setdefault(described(code, jump, True, public))
+                    found.setdefault(described(code, jump, True, known.depends))
             elif jump.offset in ran:
                 for jumped, word in ((True, jump.jumps), (False, jump.falls)):
                     if word not in ways:
-                        branch = described(code, jump, jumped, public)
-                        guard = branch.raises and (code, jump.offset, jumped) in refused
-                        found.setdefault(replace(branch, impossible=guard))
+                        one = described(code, jump, jumped, known.depends)
+                        explorer = known.explorer
+                        inside = explorer is not None and _never_within(explorer, code, jump, word, link.get(jump.offset))
+                        guard = one.raises and (code, jump.offset, jumped) in known.refused
+                        found.setdefault(replace(one, impossible=inside or guard))
     return list(found)
 
 
-def _untaken_sites(explorer: Explorer, public: frozenset[tuple[str, Span]]) -> list[Branch]:
+def _never_within(explorer: Explorer, code: CodeType, jump: Jump, word: str, link: int | None) -> bool:
+    """Whether the bounds of the data exclude this outcome of a comparison."""
+    _, span = condition(code, jump.span, jump.kind)
+    parts = ("",) if link is None else ("", f"comparison {link + 1}")
+    sites = [
+        site
+        for site in explorer.watch.seen
+        if site.file == code.co_filename and site.span == span and site.part in parts and site.how
+    ]
+    return len(sites) == 1 and word in ("was true", "was false") and _excluded(explorer, sites[0], word[4:])
+
+
+def _untaken_sites(explorer: Explorer, known: Known) -> list[Branch]:
     """Comparisons whose outcome is an array or a value, no jump: never true anywhere, or never false."""
     found = []
     for site in sorted(explorer.watch.seen, key=lambda site: (site.file, site.span, site.part)):
         if (site.tested and site not in explorer.watch.arrays) or (site, "true") not in explorer.best:
             continue
-        for goal in ("true", "false"):
-            if explorer.best[(site, goal)][0] > 0:
+        for goal in site.goals:
+            if explorer.best[(site, goal)][0] > 0 and _parts_reach(explorer, site, goal):
                 one = Branch(site.function, site.span[0], site.text, f"was never {goal}", continuous=site.continuous)
-                public_here = (site.file, site.span) in public
-                inside = site not in explorer.watch.beyond_data and _excluded(explorer, site, goal)
-                found.append(replace(one, depends="public" if public_here else "data", impossible=inside))
+                depends = known.depends(site.file, site.span)
+                inside = _excluded(explorer, site, goal)
+                found.append(replace(one, depends=depends, impossible=inside))
     return found
 
 
+def _parts_reach(explorer: Explorer, site: Site, goal: str) -> bool:
+    """Of a product of truths: each reaches the goal alone.  (One that does not is named itself, or excused.)"""
+    return all(
+        explorer.best[(part, goal)][0] == 0
+        for part in explorer.watch.joined.get(site, ())
+        if (part, goal) in explorer.best and goal in part.goals
+    )
+
+
+def _unknown(explorer: Explorer, known: Known) -> list[Branch]:
+    """Calls of what is not known, on private values; texts and bytes of them; code whose source nobody has."""
+    found: dict[Branch, None] = {}
+
+    def name(site: Site, said: str) -> None:
+        if any(known.depends(site.file, span) == "data" for span in site.private):
+            found.setdefault(Branch(site.function, site.span[0], site.text, said))
+
+    for site in sorted(explorer.watch.opaque, key=lambda site: (site.file, site.span)):
+        name(site, "decides what nobody sees, on private values")
+    for site, values in explorer.watch.steps.items():
+        if len(values) == 1:
+            name(site, "never gave another value")
+    for site, texts in explorer.watch.texts.items():
+        if len(texts) > 1:
+            name(site, "makes a text of private values")
+    for function in explorer.own.functions:
+        code = function.__code__
+        if source_of(code) is None and set(code.co_names) - {"_tuple_new"}:
+            found.setdefault(Branch(code.co_qualname, code.co_firstlineno, "its source", "is not known"))
+    return list(found)
+
+
+POSSIBLE: dict[str, Callable[[float, float, float], bool]] = {  # of a number from low to high, compared with another
+    "<": lambda low, _, other: low < other,
+    "<=": lambda low, _, other: low <= other,
+    ">": lambda _, high, other: high > other,
+    ">=": lambda _, high, other: high >= other,
+    "==": lambda low, high, other: low <= other <= high,
+    "!=": lambda low, high, other: not low == high == other,
+}
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+
+
 def _excluded(explorer: Explorer, site: Site, goal: str) -> bool:
-    """Entries of the data themselves are compared, and the farthest admissible ones do not turn the comparison."""
-    noted = explorer.best[(site, goal)][2]
-    records, columns = explorer.best[(site, goal)][1].shape
+    """Entries of the data themselves are compared with one number, and no admissible entry turns the comparison."""
+    watch, how = explorer.watch, site.how
+    if (site, "left") not in watch.beyond_data:
+        others = watch.met.get((site, "right"), set())
+    elif (site, "right") not in watch.beyond_data:
+        others, how = watch.met.get((site, "left"), set()), TURNED.get(how, "")
+    else:
+        return False
+    if len(others) != 1 or how not in POSSIBLE:
+        return False
+    records, columns = next(iter(explorer.best.values()))[1].shape
     shape = (max(records, 1), columns)
     ends = [explorer.admissible(np.full(shape, sign * 1e300)) for sign in (-1, 1)]
-    low, high = min(end.min() for end in ends), max(end.max() for end in ends)
-    return bool(not low < noted.right < high)
+    wanted = how if goal == "true" else OPPOSITE[how]
+    return not POSSIBLE[wanted](float(ends[0].min()), float(ends[1].max()), next(iter(others)))
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------------------

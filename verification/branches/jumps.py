@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dis
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
@@ -47,7 +47,9 @@ class Jump:
 
 @dataclass(frozen=True)
 class Branch:
-    """One way that a choice can go, in the words of its author; `depends` is "data" unless the choice is seen to be public."""
+    """One way that a choice can go, in the words of its author; `depends` is "data" unless the choice is seen to be public, or
+    "released" where values are that were released before.
+    """
 
     function: str
     line: int
@@ -60,13 +62,16 @@ class Branch:
 
     @property
     def blocking(self) -> bool:
-        """Data could decide this, and what happens then was not seen.  To raise on some data tells of them, too."""
-        return self.depends == "data" and not (self.continuous or self.impossible)
+        """Data could decide this, and what happens then was not seen.  To raise on some data tells of them, too; to raise on some
+        released values tells nothing more.
+        """
+        told = self.depends == "data" or (self.depends == "released" and not self.raises)
+        return told and not (self.continuous or self.impossible)
 
     def __str__(self) -> str:
         notes = {"raises": self.raises, "continuous": self.continuous, "impossible within the bounds": self.impossible}
         said = [note for note, holds in notes.items() if holds]
-        said += ["decided by public values"] if self.depends == "public" else []
+        said += {"public": ["decided by public values"], "released": ["decided by released values"]}.get(self.depends, [])
         remark = f" ({', '.join(said)})" if said else ""
         return f"line {self.line} of {self.function}: {self.text} {self.outcome}{remark}"
 
@@ -168,20 +173,19 @@ def executed(code: CodeType, taken: set[tuple[int, bool]]) -> set[int]:
     return seen
 
 
-def described(code: CodeType, jump: Jump, jumped: bool, public: frozenset[tuple[str, Span]]) -> Branch:
-    """The way of a choice that was never taken."""
+def described(code: CodeType, jump: Jump, jumped: bool, depends: Callable[[str, Span | None], str]) -> Branch:
+    """The way of a choice that was never taken; `depends` says on what an expression depends that stands in a file."""
     way = jump.jumps if jumped else jump.falls
     word, _, rest = way.partition(" ")
     outcome = f"{word} never {rest}" if word in ("was", "had") else f"never {way}"
     text, span = source.condition(code, jump.span, jump.kind)
-    public_here = span is not None and (code.co_filename, span) in public
     return Branch(
         code.co_qualname,
         jump.line,
         text,
         outcome,
         raises(code, jump.target if jumped else jump.next),
-        "public" if public_here else "data",
+        depends(code.co_filename, span),
     )
 
 

@@ -115,7 +115,7 @@ def _next(value: Any, home: str, functions: dict[int, FunctionType]) -> Iterator
     elif isinstance(value, property):
         yield from (value.fget, value.fset)
     elif isinstance(value, type):
-        if not _library_name(value.__module__, home):
+        if not is_library_name(value.__module__, home):
             yield from (*vars(value).values(), *value.__mro__[1:])
     elif isinstance(value, dict):
         yield from list(value.values())[:SHOWN]
@@ -133,7 +133,7 @@ def _named(function: FunctionType, home: str) -> Iterator[Any]:
         value = function.__globals__[name]
         if not isinstance(value, ModuleType):
             yield value
-        elif not _library_name(value.__name__, home):
+        elif not is_library_name(value.__name__, home):
             yield from (vars(value)[attribute] for attribute in names & vars(value).keys())
 
 
@@ -156,11 +156,11 @@ def _generated(function: FunctionType) -> bool:
 def _library(scope: dict[str, Any], home: str) -> bool:
     """Whether these are the globals of a library: the module itself, not a name that somebody gave."""
     module = sys.modules.get(str(scope.get("__name__")))
-    return module is not None and vars(module) is scope and _library_name(module.__name__, home)
+    return module is not None and vars(module) is scope and is_library_name(module.__name__, home)
 
 
 @functools.cache
-def _library_name(name: str, home: str) -> bool:
+def is_library_name(name: str, home: str) -> bool:
     top = name.partition(".")[0]
     if top == "tailproof":
         return not (home.startswith(HOME) and name.startswith(ALGORITHMS))

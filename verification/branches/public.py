@@ -96,8 +96,8 @@ KEEPING = frozenset(
 )
 
 
-def public_spans(own: OwnCode) -> frozenset[tuple[str, Span]]:
-    """Where, in which file, public expressions stand."""
+def public_spans(own: OwnCode, *, released: int = 0) -> frozenset[tuple[str, Span]]:
+    """Where, in which file, public expressions stand.  With `released` = 2 what was released does not count as public."""
     codes = [function.__code__ for function in own.functions]
     sources = {code: source_of(code) for code in codes}
     if any(found is None for found in sources.values()):
@@ -107,6 +107,7 @@ def public_spans(own: OwnCode) -> frozenset[tuple[str, Span]]:
     flow = _Flow(
         scopes={function.__code__.co_filename: function.__globals__ for function in own.functions},
         known=frozenset(map(id, own.functions)),
+        released=released,
     )
     for code in codes:
         found = sources[code]
@@ -177,6 +178,7 @@ class _Flow:
     here: Function | None = None
     scopes: dict[str, dict[str, Any]] = field(default_factory=dict)  # the globals of each file
     known: frozenset[int] = frozenset()  # the author's functions
+    released: int = 0
 
     def solve(self) -> frozenset[tuple[str, Span]]:
         by_name: dict[str, list[Function]] = {}
@@ -254,7 +256,7 @@ class _Flow:
                 self.loop(node, [*body, *orelse], max(control, _decided(self.of(test))))
             case ast.For(target=target, iter=iterated, body=body, orelse=orelse):
                 level = self.of(iterated)
-                self.store(target, max(level, control))
+                self.items(target, iterated, control)
                 self.loop(node, [*body, *orelse], max(control, 2 if level == 2 else 0))
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
                 inner = max(control, self.body_level(body))
@@ -298,6 +300,21 @@ class _Flow:
         if stops and isinstance(node, ast.For):
             self.store(node.target, 2)
         self.block(body, inner)
+
+    def items(self, target: ast.expr, iterated: ast.expr, control: int) -> None:
+        """What a loop gives its names: `enumerate` counts, `zip` takes from each."""
+        level = self.of(iterated)
+        name = iterated.func.id if isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) else ""
+        parts = target.elts if isinstance(target, ast.Tuple) else []
+        plain = isinstance(iterated, ast.Call) and not any(isinstance(one, ast.Starred) for one in [*iterated.args, *parts])
+        if level == 1 and plain and name == "enumerate" and len(parts) == 2:
+            self.store(parts[0], control)
+            self.store(parts[1], max(level, control))
+        elif level == 1 and plain and name == "zip" and isinstance(iterated, ast.Call) and len(parts) == len(iterated.args):
+            for part, one in zip(parts, iterated.args, strict=True):
+                self.store(part, max(self.of(one), control))
+        else:
+            self.store(target, max(level, control))
 
     def body_level(self, body: list[ast.stmt]) -> int:
         return max(
@@ -376,7 +393,7 @@ class _Flow:
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> int:
         counted = 0
         for one in node.generators:
-            self.store(one.target, self.of(one.iter))
+            self.items(one.target, one.iter, 0)
             counted = max(counted, *(_decided(self.of(test)) for test in one.ifs), 0)
         values = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
         loops = max(self.of(one.iter) for one in node.generators)
@@ -389,7 +406,7 @@ class _Flow:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         holder = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else self.of(node.func)
         if method and name in RELEASES and not self.own_doors and holder == 0:
-            return 0
+            return 0 if name == "part" else self.released
         attribute = _spelt(node)
         if attribute is not None:
             return self.spelt(node, attribute, level)

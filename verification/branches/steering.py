@@ -23,6 +23,8 @@ Goal = tuple[Site, str]
 MOST_NUMBERS = 24  # that are put everywhere
 MOST_ENTRIES = 24  # at which a number is tried alone
 HUGE = 1e300
+MOST_NEAR = 8
+NEAR = 1e-6  # a distance at which a bump or a pole may show though two numbers are not equal
 
 
 @dataclass(eq=False)
@@ -47,6 +49,7 @@ class Explorer:
         with np.errstate(all="ignore"):
             given = self.admissible(np.clip(np.nan_to_num(data, nan=0.0, posinf=HUGE, neginf=-HUGE), -HUGE, HUGE))
         self.watch.run.clear()
+        self.watch.origins.clear()
         self.watch.data = given
         self.tried += 1
         try:
@@ -201,6 +204,8 @@ def climb(explorer: Explorer, goal: Goal, rng: np.random.Generator, most: int) -
     if not len(data):  # no record can be moved
         return False
     stop = explorer.tried + min(most, explorer.left)
+    if away < NEAR and any(explorer.distance(goal, near) == 0 for near in _polished(data)):
+        return True
     for jump in _jumps(data, noted):
         if explorer.distance(goal, jump) == 0:
             return True
@@ -214,10 +219,18 @@ def climb(explorer: Explorer, goal: Goal, rng: np.random.Generator, most: int) -
             if away == 0:
                 return True
             if explorer.tried >= stop:
-                return False
+                break
         if not away < before * 0.999:
-            return False
-    return False
+            break
+    return 0 < away < NEAR and any(explorer.distance(goal, near) == 0 for near in _polished(data))
+
+
+def _polished(data: FloatArray) -> Iterator[FloatArray]:
+    """Data a few units in the last place away, and with fewer digits: an equality asks for every bit."""
+    for digits in range(15, 0, -1):
+        yield np.round(data, digits)
+    for units in (1, -1, 2, -2, 3, -3, 4, -4):
+        yield data + units * np.spacing(data)
 
 
 def _jumps(data: FloatArray, noted: Noted) -> Iterator[FloatArray]:
@@ -258,7 +271,8 @@ def steer(explorer: Explorer, bases: list[FloatArray], rng: np.random.Generator)
                 break
             explorer.look(data)
         _climb_all(explorer, rng)
-    return explorer.kept
+    near = [data for away, data, _ in explorer.best.values() if 0 < away < NEAR]
+    return explorer.kept + near[:MOST_NEAR]
 
 
 def _climb_all(explorer: Explorer, rng: np.random.Generator) -> None:
@@ -268,7 +282,7 @@ def _climb_all(explorer: Explorer, rng: np.random.Generator) -> None:
         waiting = [goal for goal in explorer.open_goals() if goal not in done]
         if not waiting:
             return
-        waiting.sort(key=lambda goal: (GOALS.index(goal[1]) // 2, goal[0].continuous))
+        waiting.sort(key=lambda goal: (not goal[0].goals, GOALS.index(goal[1]) // 2, goal[0].continuous))
         goal = waiting[0]
         done.add(goal)
         climb(explorer, goal, rng, max(20, explorer.left // (len(waiting) + 1)))
