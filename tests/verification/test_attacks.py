@@ -7,10 +7,23 @@ from collections.abc import Callable
 import pytest
 
 from tailproof.verification import check_mechanism
-from tests.verification.attacks import Attack, Honest, declared, honest, rare, resized
+from tests.verification.attacks import (
+    Attack,
+    Honest,
+    accounts,
+    declared,
+    disguised,
+    escapes,
+    honest,
+    honest_styles,
+    rare,
+    resized,
+    thresholds,
+)
 
-ATTACKS = (*declared.ATTACKS, *rare.ATTACKS, *resized.ATTACKS)
-TWINS = (*honest.TWINS, *resized.TWINS)
+FILES = (declared, rare, resized, escapes, thresholds, disguised, accounts)
+ATTACKS = tuple(attack for file in FILES for attack in file.ATTACKS)
+TWINS = (*honest.TWINS, *resized.TWINS, *honest_styles.TWINS)
 STRUCTURAL = ("accepts data", "output finite")
 
 

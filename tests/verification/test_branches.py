@@ -67,10 +67,12 @@ def test_every_pair_is_of_neighbours() -> None:
 
 
 def test_what_is_out_of_reach_is_named() -> None:
-    (branch,) = go(toys.hashed, budget=200).blocking
+    branch, *opaque = go(toys.hashed, budget=200).blocking
     assert str(branch).startswith("line ")
     assert "of hashed: `hashlib.sha256(x.tobytes()).hexdigest().startswith(" in str(branch)
     assert str(branch).endswith("was never true")
+    assert opaque
+    assert all(str(one).endswith("decides what nobody sees, on private values") for one in opaque)
 
 
 def test_a_rare_refusal_is_named() -> None:
