@@ -77,9 +77,10 @@ def test_what_is_out_of_reach_is_named() -> None:
 
 def test_a_rare_refusal_is_named() -> None:
     """A guard that inadmissible data take is none of the mechanism's choices; one beside it that nothing takes is."""
-    (branch,) = go(toys.refuses_rarely, budget=200).blocking
+    branch, *opaque = go(toys.refuses_rarely, budget=200).blocking
     assert "sha256" in str(branch)
     assert branch.raises
+    assert not [one for one in opaque if "nobody sees" not in str(one)]
 
 
 def test_a_run_that_goes_on_is_broken_off() -> None:

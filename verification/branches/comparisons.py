@@ -8,6 +8,7 @@ in place of the functions' own for the time of the watch, and taken away after i
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator
@@ -75,6 +76,7 @@ CHOOSERS: dict[Any, tuple[str, bool]] = {  # compared how, continuous there
     operator.ne: ("!=", False),
 }
 MOST_TEXTS = 40
+_NUMBERS = (int, float, np.integer, np.floating)
 GOALS = ("true", "false", "all true", "all false")
 
 
@@ -126,6 +128,7 @@ class Watch:
     origins: dict[int, tuple[Any, frozenset[Site], Any]] = field(default_factory=dict)  # truths of this run
     owns: Callable[[dict[str, Any]], bool] = field(default=lambda _: False)
     data: Any = None
+    values: frozenset[float] = frozenset()  # of the data
 
     def note_step(self, site: Site, outcome: Any) -> None:
         """What rounds, counts or sorts into cells: whether it ever gave two values."""
@@ -157,11 +160,37 @@ class Watch:
 
     def note(self, site: Site, how: str, left: Any, right: Any, outcome: Any) -> None:
         try:
+            if isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS) and isinstance(outcome, bool | np.bool_):
+                self._note_numbers(site, how, float(left), float(right), held=bool(outcome))
+                return
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._note(site, how, left, right, outcome)
         except Exception:  # what cannot be measured is no hint; the outcome stands
             return
+
+    def _note_numbers(self, site: Site, how: str, left: float, right: float, *, held: bool) -> None:
+        """As below, for two numbers: loops make very many of these."""
+        self.seen.add(site)
+        for name, side in (("left", left), ("right", right)):
+            if side not in self.values:
+                self.beyond_data.add((site, name))
+            met = self.met.setdefault((site, name), set())
+            if len(met) < 2:
+                met.add(side)
+        gap = abs(left - right)
+        miss = gap if 0 < gap < math.inf else 1.0
+        away = max(left, 1e-300) if how == "miss" else 1.0 if how == "!=" else miss
+        turned = 1.0 if how in ("==", "miss") else miss
+        for goal in self._goals(site):
+            distance = (0.0 if held else away) if goal.endswith("true") else (turned if held else 0.0)
+            known = self.run.get((site, goal))
+            if known is None or distance < known.distance:
+                self.run[(site, goal)] = Noted(distance, left, right)
+
+    @staticmethod
+    def _goals(site: Site) -> tuple[str, ...]:
+        return GOALS if len(site.goals) == 2 else ("true", "false") if site.goals else ("true",)
 
     def _note(self, site: Site, how: str, left: Any, right: Any, outcome: Any) -> None:
         held = np.asarray(outcome)
@@ -195,8 +224,8 @@ class Watch:
             ("false", false, False),
             ("all true", true, True),
             ("all false", false, True),
-        )[: 4 if len(site.goals) == 2 else 2]:
-            if not site.goals and goal == "false":
+        ):
+            if goal not in self._goals(site):
                 continue
             at = int(np.argmax(away) if whole else np.argmin(away))
             found = Noted(float(away.mean() if whole else away.flat[at]), float(a.flat[at]), float(b.flat[at]))

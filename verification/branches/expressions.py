@@ -122,6 +122,10 @@ def binary(watch: Watch, site: Site, run: Callable[[Any, Any], Any]) -> Callable
             watch.note(site.as_hint(), "==", right, 0.0, np.asarray(right) == 0)
         elif run is operator.floordiv:
             watch.note_step(site, outcome)
+        elif run in (operator.mul, operator.imul) and _are_truths(left) != _are_truths(right):
+            truths, other = (left, right) if _are_truths(left) else (right, left)
+            if not (isinstance(other, int | float) and other == 0):
+                watch.note_joined(site.only("true"), truths, other, np.asarray(outcome) != 0, both=True)
         elif run is not operator.mod and _are_truths(left) and _are_truths(right):
             both = run not in (operator.or_, operator.ior)
             watch.note_joined(site.only("true" if both else "false"), left, right, outcome, both=both)

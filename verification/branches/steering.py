@@ -51,6 +51,7 @@ class Explorer:
         self.watch.run.clear()
         self.watch.origins.clear()
         self.watch.data = given
+        self.watch.values = frozenset(given.ravel().tolist())
         self.tried += 1
         try:
             with np.errstate(all="ignore"):

@@ -77,7 +77,7 @@ def candidates(
     yield from chain(ordinary, ordinary[rng.permutation(n)])
     wanted = [one for one in numbers if np.array_equal(admissible(np.full(shape, one)), np.full(shape, one))]
     between = [(a + b) / 2 for a, b in pairwise(sorted(wanted[:MOST_NUMBERS]))]
-    rows = list(range(n)) if n <= MOST_ROWS else [0, 1, n // 2, n - 2, n - 1]
+    rows = list(range(n)) if n <= MOST_ROWS else [*range(5), n // 2, n - 2, n - 1]
     for number in [*wanted[:MOST_NUMBERS], *between[:MOST_NUMBERS]]:
         for row in rows:
             yield ordinary, _with(ordinary, row, number)
