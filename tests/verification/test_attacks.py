@@ -21,15 +21,8 @@ from tests.verification.attacks import (
     thresholds,
 )
 
-ATTACKS = (
-    *declared.ATTACKS,
-    *rare.ATTACKS,
-    *resized.ATTACKS,
-    *escapes.ATTACKS,
-    *thresholds.ATTACKS,
-    *disguised.ATTACKS,
-    *accounts.ATTACKS,
-)
+FILES = (declared, rare, resized, escapes, thresholds, disguised, accounts)
+ATTACKS = tuple(attack for file in FILES for attack in file.ATTACKS)
 TWINS = (*honest.TWINS, *resized.TWINS, *honest_styles.TWINS)
 STRUCTURAL = ("accepts data", "output finite")
 

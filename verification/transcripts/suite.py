@@ -258,7 +258,7 @@ def _removed(pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 
 def _with_another_record(data: FloatArray) -> Iterator[FloatArray]:
-    for row, record in ((0, -1e6), (len(data) - 1, 1e6)):
+    for row, record in ((0, -1e6), (len(data) - 1, 1e6)) if len(data) else ():
         other = np.array(data)
         other[row] = record
         yield other
