@@ -72,7 +72,7 @@ def worst_query(subject: Subject, seed: int) -> tuple[Measurement, FloatArray]:
 def query_data(subject: Subject, seed: int) -> Iterator[tuple[FloatArray, int]]:
     """Data sets, and with how many transcripts of chosen values each: heavy tails; of small and of large scale; far targets with
     small features, which are clipped but not dropped for their roughness; tied records; enormous and empty ones among others;
-    records of every size, so that on each side of every threshold there are some.
+    records of every size, so that on each side of every threshold there are some; records that pull one way, out of the set.
 
     Where a claim is refuted the setting is one of thousands of steps: there heavy tails, and the records that refute it.
     """
@@ -93,6 +93,7 @@ def query_data(subject: Subject, seed: int) -> Iterator[tuple[FloatArray, int]]:
     yield heavy()[rng.integers(0, max(1, n // 3), size=n)], 1
     yield heavy() * rng.choice([0.0, 0.1, 1.0, 1e4], p=[0.2, 0.3, 0.3, 0.2], size=(n, 1)), 1
     yield graded(n, d, rng), 1
+    yield 1e2 * np.abs(heavy()), 1
 
 
 def graded(n: int, d: int, rng: np.random.Generator) -> FloatArray:

@@ -193,5 +193,4 @@ EDITS: list[tuple[str, str, str | None, tuple[str, str]]] = [
         _FIXED_STEP,
         ("FixedStepResult(region.project(average)", "FixedStepResult(region.project(point)"),
     ),
-    ("P4.D4", "no regularisation", _FIXED_STEP, ("strength * (w - w0), plan)", "0 * (w - w0), plan)")),
 ]

@@ -11,6 +11,7 @@ from tests.verification.attacks import (
     Attack,
     Honest,
     accounts,
+    assorted,
     declared,
     disguised,
     escapes,
@@ -21,7 +22,7 @@ from tests.verification.attacks import (
     thresholds,
 )
 
-FILES = (declared, rare, resized, escapes, thresholds, disguised, accounts)
+FILES = (declared, rare, resized, escapes, thresholds, disguised, accounts, assorted)
 ATTACKS = tuple(attack for file in FILES for attack in file.ATTACKS)
 TWINS = (*honest.TWINS, *resized.TWINS, *honest_styles.TWINS)
 STRUCTURAL = ("accepts data", "output finite")

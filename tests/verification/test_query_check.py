@@ -131,6 +131,22 @@ def test_the_second_stage_of_p4_a4_stays_in_the_localised_set(old: str, new: str
     assert worst_query(replace(subject, setting=setting), _seed())[0].exceeds is seen
 
 
+@pytest.mark.parametrize(
+    ("edit", "seen"),
+    [
+        (("exactly T steps are made", "exactly T steps are made"), False),
+        (("strength * (w - w0), plan)", "0 * (w - w0), plan)"), True),
+    ],
+    ids=["as it is", "no regularisation"],
+)
+def test_the_steps_of_p4_d4_are_regularised(edit: tuple[str, str], seen: bool) -> None:
+    """With a κ for which there are more than two steps: the first is at the centre, and only the third follows the second."""
+    module = "tailproof.refimpl.extension.fixed_step"
+    subject = _subjects("P4.D4", mutants.build(Mutant("P4.D4", "steps", "utility", (edit,), module)))[0]
+    setting = replace(subject.setting, parameters={**subject.setting.parameters, "kappa": 5.0})
+    assert worst_query(replace(subject, setting=setting), _seed())[0].exceeds is seen
+
+
 # --- the driver itself, on a toy --------------------------------------------------------------------------------------------------
 
 
