@@ -8,6 +8,7 @@ the published claim.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,10 +26,12 @@ from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification import neighbours
 from tailproof.verification.auditing.audit import audit
 from tailproof.verification.auditing.runner import shows_its_channel
+from tailproof.verification.branches import Exploration, blocking_in_all
 from tailproof.verification.check import Effort, subject_findings
 from tailproof.verification.report import Finding, Status
 from tailproof.verification.seeds import task_seed
-from tailproof.verification.subject import Subject, subject_of, worst_pairs
+from tailproof.verification.subject import Pair, Subject, subject_of, worst_pairs
+from tailproof.verification.transcripts.choices import check_choices, explored
 from tailproof.verification.transcripts.suite import code_reaches
 from tailproof.verification.vectors import transcripts
 from tailproof.verification.vectors.command import SHIPPED
@@ -38,6 +41,7 @@ from tailproof.verification.vectors.reader import check, load, wanted
 BUDGET = 20_000  # runs of each audit of a black box
 CONFIDENCE = 1 - 1e-6
 MOST_PAIRS = 6
+EXPLORED, LEAST_EXPLORED = 200, 40  # runs that look for rare data, at each setting
 
 
 def findings_as(
@@ -46,15 +50,19 @@ def findings_as(
     """Everything about this function in the published algorithm's place, setting by setting."""
     assert entry.implementation is not None
     accepted = parameters_of(function, entry, names)
+    seen = []
     for index, setting in enumerate(entry.implementation.settings):
         if setting.refuted is not None:
             continue  # the published claim fails there by itself
-        subject = subject_of(entry.id, index, implementation=entry.implementation)
-        if shows_its_channel(function):
-            yield from _through_its_channel(subject, function, accepted, task_seed(seed, entry.id, index), effort)
-        else:
-            yield from _as_a_black_box(subject, function, accepted, task_seed(seed, entry.id, index))
+        subject, own = subject_of(entry.id, index, implementation=entry.implementation), task_seed(seed, entry.id, index)
+        if not shows_its_channel(function):
+            yield from _as_a_black_box(subject, function, accepted, own)
+            continue
+        theirs = _in_the_place_of(subject, function, accepted)
+        yield from subject_findings(theirs, own, effort, task_seed(own, "calibration"))
+        seen.append(_choices(theirs, function, accepted, own))
     if shows_its_channel(function):
+        yield branches_finding(entry, seen, seed)
         yield vectors_finding(entry, function, accepted)
         found = code_reaches(function)
         status: Status = "inconclusive" if found.exceeds else "consistent"
@@ -80,13 +88,25 @@ def parameters_of(function: Callable[..., Any], entry: Algorithm, names: Mapping
     return {name: names.get(name, name) for name in published}
 
 
-def _through_its_channel(
-    subject: Subject, function: Callable[..., Any], accepted: dict[str, str], seed: int, effort: Effort
-) -> Iterator[Finding]:
+def _in_the_place_of(subject: Subject, function: Callable[..., Any], accepted: dict[str, str]) -> Subject:
     setting = subject.setting
     names = published_names(subject.mechanism, (setting.n, setting.d), setting.parameters)
-    theirs = replace(subject, mechanism=in_its_place(function, accepted, names))
-    yield from subject_findings(theirs, seed, effort, task_seed(seed, "calibration"))
+    return replace(subject, mechanism=in_its_place(function, accepted, names))
+
+
+def _choices(theirs: Subject, function: Callable[..., Any], accepted: dict[str, str], seed: int) -> Exploration:
+    setting = theirs.setting
+    given = {accepted[name]: value for name, value in setting.parameters.items()}
+    pairs = _some_pairs(theirs, seed)
+    budget = max(LEAST_EXPLORED, round(setting.effort * EXPLORED))
+    return explored(theirs, functools.partial(function, **given), pairs, budget=budget, seed=seed)
+
+
+def branches_finding(entry: Algorithm, seen: Sequence[Exploration], seed: int) -> Finding:
+    """The choices of the function's own code that no setting took: what happens there was not looked at."""
+    found = check_choices(blocking_in_all(seen))
+    status: Status = "inconclusive" if found.undecided else "consistent"
+    return Finding(entry.id, "branches", status, found.measured, found.bound, seed=seed, detail=found.detail)
 
 
 def in_its_place(function: Callable[..., Any], accepted: dict[str, str], names: Sequence[str]) -> Mechanism:
@@ -158,9 +178,7 @@ def _as_a_black_box(
         said = f"{subject.algorithm} claims nothing, and outputs alone show no sensitivity; take data and channel"
         yield Finding(subject.algorithm, "audit", "inconclusive", seed=seed, detail=said, setting=str(setting))
         return
-    pairs = worst_pairs(subject.algorithm, setting)
-    pairs += list(neighbours.structured(setting.n, setting.d, np.random.default_rng(seed), scales=(1.0, 1e6), directions=1))
-    chosen = [(setting.admissible(first), setting.admissible(second)) for first, second in pairs[:MOST_PAIRS]]
+    chosen = _some_pairs(subject, seed)
     result = audit(
         _with_parameters(function, setting, accepted),
         subject.claim,
@@ -179,6 +197,14 @@ def _as_a_black_box(
         detail=str(result).splitlines()[0],
         setting=str(setting),
     )
+
+
+def _some_pairs(subject: Subject, seed: int) -> list[Pair]:
+    """The published algorithm's worst neighbours first, then structured ones."""
+    setting = subject.setting
+    pairs = worst_pairs(subject.algorithm, setting)
+    pairs += list(neighbours.structured(setting.n, setting.d, np.random.default_rng(seed), scales=(1.0, 1e6), directions=1))
+    return [(setting.admissible(first), setting.admissible(second)) for first, second in pairs[:MOST_PAIRS]]
 
 
 def _with_parameters(function: Callable[..., Any], setting: Setting, accepted: dict[str, str]) -> Callable[..., Any]:

@@ -5,12 +5,12 @@
     found.untaken    what still nobody took: `str(branch)` is "line 12 of f: `x.mean() > 5` was never true"
 
 A branch that is `blocking` may hide anything, so that nothing can be said about it.  Others are listed with their reason: public
-values decide them, they only raise, the choice is continuous, or the bounds of the data exclude them.
+values decide them, the choice is continuous, the bounds of the data exclude them, or they refuse data that are inadmissible.
 """
 
 from __future__ import annotations
 
-from tailproof.verification.branches.exploration import Exploration, explore, untaken
+from tailproof.verification.branches.exploration import Exploration, blocking_in_all, explore, untaken
 from tailproof.verification.branches.jumps import Branch
 from tailproof.verification.branches.own_code import OwnCode, own_code
 from tailproof.verification.branches.recorded import Recorder, record
@@ -24,6 +24,7 @@ __all__ = [
     "Forcing",
     "OwnCode",
     "Recorder",
+    "blocking_in_all",
     "explore",
     "own_code",
     "record",

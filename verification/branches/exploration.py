@@ -11,7 +11,7 @@ import numpy as np
 
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.branches.comparisons import Site, watching
-from tailproof.verification.branches.jumps import Branch, Jump, described, executed, jumps, links
+from tailproof.verification.branches.jumps import Branch, Jump, Name, described, executed, jumps, links
 from tailproof.verification.branches.own_code import OwnCode, own_code
 from tailproof.verification.branches.public import public_spans
 from tailproof.verification.branches.recorded import Recorder, Way
@@ -33,6 +33,7 @@ class Exploration:
     taken: frozenset[Way]
     untaken: list[Branch]
     runs: int
+    reached: frozenset[Name] = frozenset()
     along: list[tuple[FloatArray, Any]] = field(
         default_factory=list
     )  # data and paths on which released values turn a choice
@@ -40,6 +41,13 @@ class Exploration:
     @property
     def blocking(self) -> list[Branch]:
         return [branch for branch in self.untaken if branch.blocking]
+
+
+def blocking_in_all(explorations: Sequence[Exploration]) -> list[Branch]:
+    """Of one mechanism with several parameters: what one exploration came to and none took."""
+    reached = frozenset[Name]().union(*(one.reached for one in explorations))
+    found = {branch: None for one in explorations for branch in one.blocking if branch.name not in reached}
+    return list(found)
 
 
 def explore(
@@ -76,7 +84,8 @@ def explore(
     refused = _refused(run, own, admissible(bases[-1]))
     named = Known(public, constant if forcing is not None else public, explorer, refused)
     never = [*_untaken_ways(recorder, named), *_untaken_sites(explorer, named), *_unknown(explorer, named)]
-    return Exploration(made, frozenset(recorder.taken), never, explorer.tried + len(sides) + len(rare), kept)
+    runs, reached = explorer.tried + len(sides) + len(rare), frozenset(_reached(recorder, explorer))
+    return Exploration(made, frozenset(recorder.taken), never, runs, reached, kept)
 
 
 def untaken(mechanism: Any, runs: Sequence[Callable[[], Any]]) -> list[Branch]:
@@ -152,6 +161,16 @@ def _untaken_ways(recorder: Recorder, known: Known) -> list[Branch]:
                         guard = one.raises and (code, jump.offset, jumped) in known.refused
                         found.setdefault(replace(one, impossible=inside or guard))
     return list(found)
+
+
+def _reached(recorder: Recorder, explorer: Explorer) -> Iterator[Name]:
+    """The names that the ways which were taken would have as untaken ones."""
+    by_code = {(code, jump.offset): jump for code in recorder.entered for jump in jumps(code)}
+    for code, offset, jumped in recorder.taken:
+        yield described(code, by_code[(code, offset)], jumped, lambda _, __: "data").name
+    for (site, goal), (away, _, _) in explorer.best.items():
+        if away == 0:
+            yield Branch(site.function, site.span[0], site.text, f"was never {goal}").name
 
 
 def _never_within(explorer: Explorer, code: CodeType, jump: Jump, word: str, link: int | None) -> bool:

@@ -16,6 +16,7 @@ from types import CodeType
 from tailproof.verification.branches import source
 
 Span = tuple[int, int, int, int]  # line, column, last line, last column
+Name = tuple[str, int, str, str]  # function, line, condition, outcome
 ENDS = ("RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR", "YIELD_VALUE", "SEND")
 STOPS = (
     *ENDS[:2],
@@ -59,6 +60,11 @@ class Branch:
     depends: str = "data"
     continuous: bool = False
     impossible: bool = False
+
+    @property
+    def name(self) -> Name:
+        """The same in every exploration of the code."""
+        return self.function, self.line, self.text, self.outcome
 
     @property
     def blocking(self) -> bool:

@@ -15,7 +15,7 @@ from tailproof.refimpl.channel import Transcript
 from tailproof.refimpl.claims import ADD_REMOVE, REPLACE_ONE, Claim, PureDP, parse_claim
 from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification import neighbours
-from tailproof.verification.branches import Exploration, Forcing, explore
+from tailproof.verification.branches import Exploration
 from tailproof.verification.composition import check_composition, divergence
 from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
@@ -29,8 +29,9 @@ from tailproof.verification.pair_checks import (
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Pair, Subject
 from tailproof.verification.transcripts.ambient import asked_of_the_channel, reaches
+from tailproof.verification.transcripts.choices import FORCED_PATHS, check_choices, explored
 from tailproof.verification.transcripts.every_row import data_sets, pairs_of_rows, removals
-from tailproof.verification.transcripts.forcing import Path, check_all, check_along, compare_along, drawing, forced_paths
+from tailproof.verification.transcripts.forcing import Path, check_all, check_along, compare_along, forced_paths
 from tailproof.verification.transcripts.memory import Places
 from tailproof.verification.transcripts.outsiders import check_laws
 from tailproof.verification.transcripts.planted import candidates, numbers_of, screened
@@ -38,7 +39,6 @@ from tailproof.verification.transcripts.state import check_state
 
 EXPLORED = 400  # runs that look for rare data
 FORCED_PAIRS = 6
-FORCED_PATHS = 80
 COMPOSED = 3  # pairs on which transcripts are sampled
 MOST_SIZES = 32  # of data sets that have records removed, one after the other
 
@@ -96,35 +96,8 @@ class Suite:
 
     @cached_property
     def explored(self) -> Exploration:
-        """The choices of the mechanism's own code, over these pairs, along forced values, and on data steered towards them."""
-
-        admissible = self.subject.setting.admissible
-        as_given = subject_on(self.mechanism, self.claim, self.shape, (-math.inf, math.inf))
-
-        def run(data: FloatArray) -> None:
-            as_given.run(data, self.seed)
-            for path in (Path("scales", 1000.0), Path("scales", -1000.0)):
-                as_given.through(data, drawing(path, np.random.default_rng(self.seed)))
-
-        def along(data: FloatArray, path: Path) -> None:
-            self.subject.through(data, drawing(path, np.random.default_rng(self.seed)))
-
-        forcing = Forcing(
-            along=along,
-            offered=lambda data: forced_paths(self.subject, (data, data), self.seed, FORCED_PATHS),
-            value=lambda release, amount, then: Path("value", amount, release, then=then),
-            releases=self._releases,
-        )
-        pairs = self.neighbours[:40]
-        return explore(
-            run, self.mechanism, self.shape, admissible, budget=EXPLORED, seed=self.seed, pairs=pairs, forcing=forcing
-        )
-
-    def _releases(self, data: FloatArray) -> int:
-        try:
-            return len(self.subject.run(data, self.seed)[1])
-        except Exception:  # other checks say what an exception means
-            return 0
+        """The choices of the mechanism's own code, over some of these pairs and beyond."""
+        return explored(self.subject, self.mechanism, self.neighbours[:40], budget=EXPLORED, seed=self.seed)
 
     @property
     def replaces(self) -> bool:
@@ -202,7 +175,7 @@ class Suite:
             for pair in self._spread(4):
                 yield Excess(check_surroundings(self.subject, pair, self.seed), pair, self.seed)
         elif check == "branches":
-            yield Excess(self._branches(), self.neighbours[0], self.seed)
+            yield Excess(check_choices(self.explored.blocking), self.neighbours[0], self.seed)
         else:
             for pair, own, compared in self.comparisons:
                 yield Excess(check_on(check, self.subject, compared), pair, own)
@@ -232,12 +205,6 @@ class Suite:
             for side in (pair, pair[::-1]):
                 own = task_seed(self.seed, "composition", index)
                 yield Excess(check_composition(self.subject, *side, own), side, own)
-
-    def _branches(self) -> Measurement:
-        """A branch that no pair took may hide anything: nothing is certified, and it is named."""
-        untaken = [str(branch) for branch in self.explored.blocking]
-        said = "; ".join(untaken) if untaken else "every choice of the code was taken both ways"
-        return Measurement(0.0, 1.0, said, undecided=said if untaken else "")
 
     def _spread(self, count: int) -> list[Pair]:
         """Some of the pairs, from all over the list, and one of ordinary data."""
