@@ -222,6 +222,7 @@ _ITERATIVE = Implementation(
         # groups of one size: only there is the amplified claim computed exactly
         Setting(80, 1, {"epsilon": 0.43, "delta": 1.2e-3, "clip": 1.3, "groups": 40, "steps": 3}, effort=0.3),
         Setting(23, 2, {**_PRIVATE, "clip": 0.7, "groups": 9, "steps": 5, "amplification": "none"}, effort=0.3),
+        Setting(14, 3, {**_PRIVATE, "clip": 0.6, "groups": 5, "steps": 4, "amplification": "none"}, effort=0.1),
     ),
     conditional="conditional_privacy",
 )
@@ -255,13 +256,13 @@ _TRIMMED = Implementation(
     "trimmed_mean",
     (
         Setting(61, 4, _TRIMMED_PARAMETERS, effort=0.5),
-        Setting(61, 4, {**_TRIMMED_PARAMETERS, "clamp": "data"}, effort=0.5),
+        Setting(61, 4, {**_TRIMMED_PARAMETERS, "clamp": "data", "iterations": 3}, effort=0.5),
     ),
 )
 _SOFT = Implementation(
     soft_truncation,
     "soft_truncated_mean",
-    (Setting(11, 2, {**_PRIVATE, "second_moment": 1.7, "failure": 0.01}),),
+    (Setting(11, 2, {**_PRIVATE, "second_moment": 1.7, "failure": 0.01, "iterations": 3}),),
 )
 
 # P1's optimisers: quadratics (a record is the centre), ill-conditioned ones, losses whose curvature depends on the record.
@@ -291,7 +292,11 @@ _TRIMMED_STEPS = Implementation(
         Setting(185, 2, {"loss": "squared", **_STEPS, **_TRIMMED_PARAMETERS, "sampling": "disjoint"}, effort=0.1),
         Setting(61, 3, {"loss": Quadratic(np.diag([1.6, 1.5e-3, 0.7])), **_STEPS, **_TRIMMED_PARAMETERS}, effort=0.1),
         Setting(
-            61, 2, {"loss": "ridge:1.2:logistic", **_STEPS, **_TRIMMED_PARAMETERS, "clamp": "data"}, _labelled, effort=0.1
+            61,
+            2,
+            {"loss": "ridge:1.2:logistic", **_STEPS, "steps": 4, **_TRIMMED_PARAMETERS, "clamp": "data"},
+            _labelled,
+            effort=0.1,
         ),
     ),
 )

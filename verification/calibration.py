@@ -156,22 +156,22 @@ def reference_smooth_sensitivity(x: FloatArray, *, a: float, b: float, m: int, t
 
 def _p1_a3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
     """Scale S/s per coordinate, each ½ε̃²/(dT)-zCDP; σ the real root of 5(ε/t)σ³ − 5σ² − 1, s = e^{−1.5σ²}(ε − t/σ)."""
-    tilde = _p1_budget(p)
+    tilde, rounds = _p1_budget(p), p.get("iterations", 1)
     d, t = data.shape[1], p["smoothness"]
-    eps = tilde / math.sqrt(d)
+    eps = tilde / math.sqrt(d * rounds)
     sigma = max(root.real for root in np.roots([5 * eps / t, -5, 0, -1]) if abs(root.imag) < 1e-9)
     s = math.exp(-1.5 * sigma**2) * (eps - t / sigma)
     keys = {"a": p["lower"], "b": p["upper"], "m": p["trim"], "t": t, "clamp": p.get("clamp", "output")}
     S = np.array([reference_smooth_sensitivity(column, **keys) for column in data.T])
-    return Published(LLN, S / s, Smooth(S, t), ZCDP(tilde**2 / 2))
+    return Published(LLN, S / s, Smooth(S, t), ZCDP(tilde**2 / 2 / rounds))
 
 
 def _p1_a4(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
     """σ = Δ√(dT)/ε̃ per coordinate, Δ = 4√2 s/(3n), s = √(nv/(2log(1/δ')))."""
-    (n, d), tilde = data.shape, _p1_budget(p)
+    (n, d), tilde, rounds = data.shape, _p1_budget(p), p.get("iterations", 1)
     s = math.sqrt(n * p["second_moment"] / (2 * math.log(1 / p["failure"])))
     Delta = 4 * math.sqrt(2) * s / (3 * n)
-    return Published(Gaussian, Delta * math.sqrt(d) / tilde, LInf(Delta), ZCDP(tilde**2 / 2))
+    return Published(Gaussian, Delta * math.sqrt(d * rounds) / tilde, LInf(Delta), ZCDP(tilde**2 / 2 / rounds))
 
 
 def _p1_a1(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
