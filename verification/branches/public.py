@@ -263,7 +263,9 @@ class _Flow:
                 handled = [one for handler in handlers for one in handler.body]
                 self.block([*body, *handled, *orelse, *final], inner)
                 for handler in handlers:
-                    self.spans[(self.file(), span_of(handler))] = inner
+                    caught = [] if handler.type is None else list(ast.walk(handler.type))
+                    for part in (handler, *(one for one in caught if isinstance(one, ast.expr))):
+                        self.spans[(self.file(), span_of(part))] = inner
             case ast.With(items=items, body=body):
                 for item in items:
                     level = self.of(item.context_expr)

@@ -390,7 +390,7 @@ def checked(data: FloatArray, channel: Channel, *, epsilon: float = 1.0, bounds:
     rows = np.asarray(data, dtype=float)
     if rows.ndim != 2 or rows.size == 0:
         raise ValueError(f"data: {rows.shape}")
-    if not np.isfinite(rows).all() or np.isnan(rows).any():
+    if not np.isfinite(rows).all():
         raise ValueError("data: not finite")
     assert len(rows) > 0
     law = Laplace(np.clip(rows, low, high).sum(axis=0), scale)

@@ -300,7 +300,7 @@ def half_the_noise_for_removed(data: FloatArray, channel: Channel) -> FloatArray
 OUTSIDE = ("exact: closed", "exact: state")
 FORCED = ("exact: forced replay",)
 STATE = ("exact: state", "exact: surroundings")
-RARE = ("exact: branches", "exact: closed", "exact: forced replay", "exact: every row", "exact: release privacy")
+RARE = ("exact: closed", "exact: release privacy", "exact: forced replay", "exact: every row", "exact: branches")
 
 ATTACKS = (
     Attack(returns_the_sum, "the exact sum is returned", OUTSIDE),

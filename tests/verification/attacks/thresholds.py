@@ -318,7 +318,14 @@ def gcd_of_records(data: FloatArray, channel: Channel) -> FloatArray:
     return _around(data, channel, 30 * (math.gcd(*values) == 37))
 
 
-RARE = ("exact: sensitivity", "exact: branches", "exact: closed", "exact: forced replay", "exact: every row")
+RARE = (
+    "exact: sensitivity",
+    "exact: release privacy",
+    "exact: closed",
+    "exact: branches",
+    "exact: forced replay",
+    "exact: every row",
+)
 _PLAIN = (
     power_of_zero, floor_of_the_mean, modulo_of_the_sum, narrow_bump, steep_sigmoid, inverse_of_a_distance,
     interpolated_spike, counted_in_a_list, looked_up_in_a_table, looked_up_in_a_global, common_members, text_of_a_record,
