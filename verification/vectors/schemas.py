@@ -183,7 +183,7 @@ _BY_TYPE: dict[tuple[str, ...], Schema] = {
         "radius",
         "proximity",
     ): POSITIVE,
-    ("groups", "steps", "sparsity", "trim", "blocks", "most_steps", "batch"): COUNT,
+    ("groups", "steps", "iterations", "sparsity", "trim", "blocks", "most_steps", "batch"): COUNT,
     ("lower", "upper"): NUMBER,
     (
         "median",
