@@ -102,6 +102,7 @@ def _judge_row_in(root: Path, row: str, edits: list[Json], kept: Kept, options: 
 def _judge_row(row: str, edits: list[Json], kept: Kept, options: argparse.Namespace, yard: Yard) -> None:
     judged = _Row(row, edits, kept, yard, _digests(yard.root))
     judged.verify()
+    judged.published()
     if not options.no_tests:
         judged.tests(options.tests_of_killed)
 
@@ -111,6 +112,7 @@ def _digests(tree: Path) -> dict[str, str]:
     return {
         "verify": digest(tree, ("refimpl", "verification", "bounds"), ("judging",)),
         "equivalence": digest(tree, ("refimpl",), ("equivalence",)),
+        "published": digest(tree, ("refimpl", "verification"), ("equivalence", "agreement")),
         "tests": digest(tree, ("refimpl", "tests/refimpl", testing.VECTORS), ("testing",)),
     }
 
@@ -145,6 +147,21 @@ class _Row:
                 with self.yard.edited(edit["module"], source):
                     found = ask(self.yard, "judging:judged", self.row, file.name, known, seconds=seconds)
                 self._enter(edit, found, known, recorded.get("settings", 0))
+
+    def published(self) -> None:
+        """Of what verify misses: whether it is within what is published."""
+        wanted = self._unasked("published", [edit for edit in self.edits if self._status(edit) == "survived"])
+        if not wanted:
+            return
+        with tempfile.NamedTemporaryFile() as file, tempfile.NamedTemporaryFile() as declared:
+            ask(self.yard, "equivalence:record", self.row, file.name, 240.0, seconds=1800)
+            agreed = ask(self.yard, "agreement:agreeing", self.row, file.name, declared.name, seconds=1800)
+            for edit in wanted:
+                with self.yard.edited(edit["module"], self._source(edit)):
+                    found = ask(self.yard, "agreement:agrees", self.row, declared.name, seconds=600)
+                if "failed" in found or "failed" in agreed:
+                    found = {"agrees": False, "settings": 0, "detail": found.get("detail", "")}
+                self._add(edit, "published", found)
 
     def _enter(self, edit: Json, found: Json, known: bool | None, settings: int) -> None:
         if "failed" in found:
@@ -181,7 +198,7 @@ class _Row:
 
     def _add(self, edit: Json, question: str, answer: Json) -> None:
         self.kept.add(self.row, edit["edit"], question, self.by[question], answer)
-        said = answer.get("status") or ("equivalent" if answer.get("equivalent") else "not equivalent")
+        said = answer.get("status") or str(answer.get("equivalent", answer.get("agrees")))
         first = ", ".join(answer.get("failing", [])[:3])
         print(
             f"{time.strftime('%H:%M:%S')} {self.row} {question}: {said} {first}  {edit['text'][:60]} → {edit['new'][:60]}",

@@ -88,8 +88,12 @@ def outcome(row: str, number: int) -> Flat:
         claims = implementation.privacy(setting), implementation.conditional_privacy(setting)
     except Exception as error:
         return Flat(f"raises {type(error).__name__}")
+    return flat_of(output, transcript.releases, claims)
+
+
+def flat_of(*values: Any) -> Flat:
     flat, parts = Flat(), []
-    for value in (output, transcript.releases, claims):
+    for value in values:
         _flatten(value, parts, flat.arrays)
     flat.text = "\n".join(parts)
     return flat

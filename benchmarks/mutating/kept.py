@@ -73,13 +73,17 @@ class Kept:
 
 @dataclass(frozen=True)
 class Fate:
-    """Of one edit: what the random settings, verify and the tests said; empty what was not asked."""
+    """Of one edit: what the random settings, verify and the tests said; empty what was not asked.
+
+    `within`: verify misses it, and it does what is published.
+    """
 
     edit: Json
     equivalent: bool
     verify: str
     killer: str
     tests: str
+    within: bool = False
     rounding: float = 0.0
     detail: str = ""
 
@@ -97,18 +101,22 @@ def fates(kept: Kept, edits: Iterable[Json]) -> list[Fate]:
     for edit in edits:
         same, said, tested = (kept.get(edit["row"], edit["edit"], one) or {} for one in ("equivalence", "verify", "tests"))
         if same.get("equivalent"):
-            found.append(Fate(edit, True, "", "", "", same["rounding"]))
+            found.append(Fate(edit, True, "", "", "", rounding=same["rounding"]))
             continue
         status, killer = said.get("status", ""), next(iter(said.get("failing", [])), "")
         detail = same.get("detail", "") if status == "survived" else said.get("detail", "")
-        found.append(Fate(edit, False, status, killer, tested.get("status", ""), detail=detail))
+        agrees = (kept.get(edit["row"], edit["edit"], "published") or {}).get("agrees", False)
+        within = status == "survived" and agrees
+        found.append(Fate(edit, False, status, killer, tested.get("status", ""), within, detail=detail))
     return found
 
 
 def table(found: list[Fate]) -> str:
     """A line a row, then what survives and what is equivalent, by name."""
     rows = list(dict.fromkeys(fate.edit["row"] for fate in found))
-    lines = ["row          drawn  apart  equivalent  matter  verify misses  verify and tests miss"]
+    lines = [
+        "row          judged  apart  equivalent  matter  verify misses  within what is published  verify and tests miss"
+    ]
     lines += [_line(row, [fate for fate in found if fate.edit["row"] == row]) for row in rows]
     lines.append(_line("all", found))
     killers: dict[str, int] = {}
@@ -118,7 +126,9 @@ def table(found: list[Fate]) -> str:
     ordered = sorted(killers.items(), key=lambda item: -item[1])
     lines += ["", "first killers: " + ", ".join(f"{name} {count}" for name, count in ordered)]
     lines += _tests_alone(found)
-    lines += _listed("survive verify", [fate for fate in found if fate.verify == "survived"])
+    missed = [fate for fate in found if fate.verify == "survived"]
+    lines += _listed("survive verify", [fate for fate in missed if not fate.within])
+    lines += _listed("survive verify, within what is published", [fate for fate in missed if fate.within])
     lines += _listed("equivalent", [fate for fate in found if fate.equivalent])
     lines += _listed("apart: crash, do not end, or are no longer there", [fate for fate in found if fate.verify in APART])
     return "\n".join(lines)
@@ -133,7 +143,8 @@ def _line(row: str, found: list[Fate]) -> str:
     counts = len(asked), sum(fate.verify in APART for fate in asked), sum(fate.equivalent for fate in asked)
     rate = f"{len(missed)} ({100 * len(missed) / len(matter):.1f} %)" if matter else "-"
     last = f"{len(both)}" + (f", {unasked} not asked" if unasked else "")
-    return f"{row:11} {counts[0]:6} {counts[1]:6} {counts[2]:11} {len(matter):7}  {rate:13}  {last}"
+    within = sum(fate.within for fate in missed)
+    return f"{row:11} {counts[0]:7} {counts[1]:6} {counts[2]:11} {len(matter):7}  {rate:13} {within:24}  {last}"
 
 
 def _tests_alone(found: list[Fate]) -> list[str]:

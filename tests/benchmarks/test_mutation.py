@@ -22,17 +22,20 @@ prepared()
 found = []
 with tempfile.TemporaryDirectory() as folder:
     yard, file = copied(Path(sys.argv[1]), Path(folder, "tree")), str(Path(folder, "kept"))
+    declared = str(Path(folder, "declared"))
     recorded = ask(yard, "equivalence:record", "P2.A2", file, 60.0, seconds=120)
+    agreeing = ask(yard, "agreement:agreeing", "P2.A2", file, declared, seconds=120)
     for module, old, new in json.loads(sys.argv[2]):
         source = yard.file_of(module).read_bytes()
         assert source.count(old.encode()) == 1 or old == new, (old, source.count(old.encode()))
         with yard.edited(module, source.replace(old.encode(), new.encode())):
             said = ask(yard, "judging:verdict", "P2.A2", seconds=300)
             same = ask(yard, "equivalence:compare", "P2.A2", file, seconds=120)
-            found.append([said, same])
+            within = ask(yard, "agreement:agrees", "P2.A2", declared, seconds=120)
+            found.append([said, same, within])
         assert yard.file_of(module).read_bytes() == source
     late = ask(yard, "judging:verdict", "P2.A2", seconds=0.01)
-print(json.dumps({"recorded": recorded, "found": found, "late": late}))
+print(json.dumps({"recorded": recorded, "agreeing": agreeing, "found": found, "late": late}))
 """
 
 CASES = {
@@ -55,37 +58,42 @@ def answers() -> dict[str, Any]:
 
 
 def test_what_is_not_edited_survives_and_is_equivalent(answers: dict[str, Any]) -> None:
-    said, same = answers["nothing"]
+    said, same, within = answers["nothing"]
     assert said["status"] == "survived"
     assert same["equivalent"]
     assert same["rounding"] == 0
     assert answers["recorded"]["settings"] == same["settings"] >= 50
+    assert answers["agreeing"]["settings"] == within["settings"] >= 50
+    assert within["agrees"]
 
 
 def test_less_noise_is_killed_and_not_equivalent(answers: dict[str, Any]) -> None:
-    said, same = answers["noise halved"]
+    said, same, within = answers["noise halved"]
     assert said["status"] == "killed"
     assert said["failing"] == ["calibration"]
     assert not same["equivalent"]
+    assert not within["agrees"]
 
 
 def test_another_order_of_two_products_is_rounding(answers: dict[str, Any]) -> None:
-    said, same = answers["regrouped"]
+    said, same, within = answers["regrouped"]
     assert said["status"] == "survived"
     assert same["equivalent"]
     assert 0 < same["rounding"] < 1e-15
+    assert within["agrees"]
 
 
 def test_crashes_count_apart(answers: dict[str, Any]) -> None:
-    said, same = answers["crash"]
+    said, same, within = answers["crash"]
     assert said["status"] == "crashed"
     assert not same["equivalent"]
+    assert not within["agrees"]
     assert answers["import"][0]["failed"] == "raised"
     assert answers["late"]["failed"] == "timeout"
 
 
 def test_an_error_at_some_data_is_killed(answers: dict[str, Any]) -> None:
-    said, _ = answers["infinite records"]
+    said, _, _ = answers["infinite records"]
     assert said["status"] == "killed"
 
 
@@ -140,7 +148,7 @@ def test_rates_are_of_what_matters(parts: Parts, tmp_path: Path) -> None:
     again = parts.kept.Kept(tmp_path / "results.jsonl")
     said = parts.kept.table(parts.kept.fates(again, [_edit(name) for name in "abcdef"]))
     row = next(line for line in said.splitlines() if line.startswith("P2.A2"))
-    assert row.split() == ["P2.A2", "6", "2", "1", "3", "1", "(33.3", "%)", "0"]
+    assert row.split() == ["P2.A2", "6", "2", "1", "3", "1", "(33.3", "%)", "0", "0"]
     for listed in ("survive verify: 1", "equivalent: 1", "apart: crash, do not end, or are no longer there: 2"):
         assert listed in said
 
