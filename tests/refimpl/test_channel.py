@@ -196,17 +196,21 @@ def test_a_replay_diverges_when_one_run_released_and_the_other_hid() -> None:
 
 @pytest.mark.parametrize("replayed", [False, True])
 def test_names_are_unique(replayed: bool) -> None:
-    channel = Channel.replaying(recorded_pair()) if replayed else sampling()
-    release(channel, "a")
-    with pytest.raises(InputError, match="name = 'a'"):
+    def used() -> Channel:
+        channel = Channel.replaying(recorded_pair()) if replayed else sampling()
         release(channel, "a")
-    with pytest.raises(InputError, match="name = 'a'"):
-        channel.hidden("a", UniformPermutation(3))
-    part = channel.part("p", range(2, 4))
-    release(part, "b")
+        return channel
+
+    for again in (lambda channel: release(channel, "a"), lambda channel: channel.hidden("a", UniformPermutation(3))):
+        with pytest.raises(InputError, match="name = 'a'"):
+            again(used())
+    channel = used()
+    release(channel.part("p", range(2, 4)), "b")
+    assert [r.name for r in channel.transcript()] == ["a", "p/b"]
     with pytest.raises(InputError, match="name = 'p/b'"):
         release(channel.part("p", range(3)), "b")
-    assert [r.name for r in channel.transcript()] == ["a", "p/b"]  # a refused release leaves no trace
+    with pytest.raises(InputError, match="name = 'p/b'"):
+        channel.transcript()  # whoever catches a refusal has no run
 
 
 # --- parts -------------------------------------------------------------------------------------------------------------------
