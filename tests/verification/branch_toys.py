@@ -274,10 +274,32 @@ def guarded(x, c):  # type: ignore[no-untyped-def]
     return out(c, np.clip(x, -1, 1).mean())
 
 
+def guarded_twice(data, c):  # type: ignore[no-untyped-def]
+    rows = np.asarray(data, dtype=float)
+    if not np.isfinite(rows).all():
+        raise ValueError("finite numbers")
+    if np.isnan(rows).any() or np.any(np.isinf(data)):
+        raise ValueError("numbers")
+    return out(c, np.clip(rows, -1, 1).mean())
+
+
+def asks_something_else(data, c):  # type: ignore[no-untyped-def]
+    rows = np.asarray(data, dtype=float)
+    if not np.isfinite(rows).all():
+        raise ValueError("finite numbers")
+    with np.errstate(all="ignore"):
+        rows = 1 / (np.sin(rows) - 0.123456789)
+    if np.isinf(rows).any():
+        raise ValueError("numbers")
+    return out(c, np.clip(data, -1, 1).mean())
+
+
 def refuses_rarely(x, c):  # type: ignore[no-untyped-def]
     if not np.isfinite(x).all() or hashlib.sha256(x.tobytes()).hexdigest().startswith("00000000"):
         raise ValueError("finite numbers")
     return out(c, np.clip(x, -1, 1).mean())
 
 
-HONEST: dict[str, Callable[..., Any]] = {one.__name__: one for one in (clipped_mean, iterated, median_of_blocks, guarded)}
+HONEST: dict[str, Callable[..., Any]] = {
+    one.__name__: one for one in (clipped_mean, iterated, median_of_blocks, guarded, guarded_twice)
+}

@@ -83,6 +83,11 @@ def test_a_rare_refusal_is_named() -> None:
     assert not [one for one in opaque if "nobody sees" not in str(one)]
 
 
+def test_a_guard_that_asks_of_something_else_than_the_data_is_named() -> None:
+    found = go(toys.asks_something_else, budget=200)
+    assert ["isinf" in branch.text for branch in found.blocking] == [True]
+
+
 def test_a_run_that_goes_on_is_broken_off() -> None:
     def halves(x: Any, c: Any) -> Any:
         value = np.abs(x).max()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification.branches.comparisons import Site, watching
+from tailproof.verification.branches.guards import asks_whether_finite
 from tailproof.verification.branches.jumps import Branch, Jump, Name, described, executed, jumps, links
 from tailproof.verification.branches.own_code import OwnCode, own_code
 from tailproof.verification.branches.public import public_spans
@@ -82,7 +83,7 @@ def explore(
         for data, path in kept:
             recorder.record(lambda data=data, path=path: forcing.along(data.copy(), path))  # type: ignore[misc]
     refused = _refused(run, own, admissible(bases[-1]))
-    named = Known(public, constant if forcing is not None else public, explorer, refused)
+    named = Known(public, constant if forcing is not None else public, explorer, refused, own.roots)
     never = [*_untaken_ways(recorder, named), *_untaken_sites(explorer, named), *_unknown(explorer, named)]
     runs, reached = explorer.tried + len(sides) + len(rare), frozenset(_reached(recorder, explorer))
     return Exploration(made, frozenset(recorder.taken), never, runs, reached, kept)
@@ -128,6 +129,7 @@ class Known:
     constant: frozenset[tuple[str, Span]]
     explorer: Explorer | None = None
     refused: frozenset[Way] = frozenset()
+    roots: tuple[FunctionType, ...] = ()
 
     def depends(self, file: str, span: Span | None) -> str:
         if span is None or (file, span) not in self.public:
@@ -158,9 +160,15 @@ def _untaken_ways(recorder: Recorder, known: Known) -> list[Branch]:
                         one = described(code, jump, jumped, known.depends)
                         explorer = known.explorer
                         inside = explorer is not None and _never_within(explorer, code, jump, word, link.get(jump.offset))
-                        guard = one.raises and (code, jump.offset, jumped) in known.refused
+                        guard = one.raises and ((code, jump.offset, jumped) in known.refused or _repeats(known, code, jump))
                         found.setdefault(replace(one, impossible=inside or guard))
     return list(found)
+
+
+def _repeats(known: Known, code: CodeType, jump: Jump) -> bool:
+    """Whether the choice is a guard that asks whether the data are finite."""
+    roots = [root for root in known.roots if root.__code__ is code]
+    return len(roots) == 1 and asks_whether_finite(roots[0], condition(code, jump.span, jump.kind)[1])
 
 
 def _reached(recorder: Recorder, explorer: Explorer) -> Iterator[Name]:
