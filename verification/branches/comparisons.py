@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from types import CodeType
 from typing import Any
 
@@ -95,11 +95,33 @@ class Site:
     goals: tuple[str, ...] = ("true", "false")  # outcomes that must be seen; of a hint none
     private: tuple[Span, ...] = ()  # where that stands which must be public, or nothing is known
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Loops look a site up very often."""
+        return hash((self.file, self.function, self.span, self.part, self.how, self.goals, self.tested))
+
     def only(self, goal: str) -> Site:
-        return replace(self, goals=(goal,), tested=False)
+        return _like(self, goals=(goal,), tested=False)
 
     def as_hint(self) -> Site:
-        return replace(self, goals=(), tested=False)
+        return _like(self, goals=(), tested=False)
+
+    def at(self, part: str) -> Site:
+        return _like(self, part=part)
+
+
+@lru_cache(maxsize=4096)
+def _like(site: Site, **changed: Any) -> Site:
+    """One object for each, however often a loop asks."""
+    return replace(site, **changed)
+
+
+@lru_cache(maxsize=4096)
+def _of_chooser(site: Site, name: str, how: str, *, continuous: bool) -> Site:
+    return Site(site.file, site.function, site.span, f"{site.text}: {name}", False, continuous, name, how)
 
 
 @dataclass(frozen=True)
@@ -127,7 +149,6 @@ class Watch:
     steps: dict[Site, set[float]] = field(default_factory=dict)
     origins: dict[int, tuple[Any, frozenset[Site], Any]] = field(default_factory=dict)  # truths of this run
     owns: Callable[[dict[str, Any]], bool] = field(default=lambda _: False)
-    data: Any = None
     values: frozenset[float] = frozenset()  # of the data
 
     def note_step(self, site: Site, outcome: Any) -> None:
@@ -201,7 +222,7 @@ class Watch:
             self.arrays.add(site)
         a, b = (_numbers(side, held.shape) for side in (left, right))
         for name, side in (("left", a), ("right", b)):
-            if self.data is None or not np.isin(side, self.data).all():
+            if (site, name) not in self.beyond_data and not self.values.issuperset(side.ravel().tolist()):
                 self.beyond_data.add((site, name))
             met = self.met.setdefault((site, name), set())
             if len(met) < 2:
@@ -299,16 +320,13 @@ def _call(watch: Watch, site: Site) -> Callable[[Any], Any]:
         if how or clips:
             return _chooser(watch, site, function, how, clips)
         if not expressions.is_known(function, watch.owns):
-            watch.opaque.add(replace(site, part=getattr(function, "__name__", type(function).__name__)))
-        return expressions.called(watch, replace(site, part="inside"), function) or function
+            watch.opaque.add(site.at(str(getattr(function, "__name__", type(function).__name__))))
+        return expressions.called(watch, site.at("inside"), function) or function
 
     return called
 
 
 def _chooser(watch: Watch, site: Site, function: Any, how: tuple[str, bool] | None, clips: bool) -> Callable[..., Any]:
-    def part(name: str, continuous: bool, op: str) -> Site:
-        return Site(site.file, site.function, site.span, f"{site.text}: {name}", False, continuous, name, op)
-
     def choose(*arguments: Any, **named: Any) -> Any:
         outcome = function(*arguments, **named)
         given = [*arguments, *(named[key] for key in ("a_min", "a_max", "min", "max") if key in named)]
@@ -317,14 +335,14 @@ def _chooser(watch: Watch, site: Site, function: Any, how: tuple[str, bool] | No
             for name, end, low in (("below", given[1], True), ("above", given[2], False)):
                 if end is not None:
                     watch.note(
-                        part(name, True, "<" if low else ">"),
+                        _of_chooser(site, name, "<" if low else ">", continuous=True),
                         "<" if low else ">",
                         given[0],
                         end,
                         np.asarray(given[0]) < end if low else np.asarray(given[0]) > end,
                     )
         elif how is not None and len(given) == 1 and function is np.sign:
-            watch.note(part("> 0", False, ">"), ">", given[0], 0.0, np.asarray(given[0]) > 0)
+            watch.note(_of_chooser(site, "> 0", ">", continuous=False), ">", given[0], 0.0, np.asarray(given[0]) > 0)
         elif how is not None and len(given) == 2 and not named.get("key"):
             left, right = (0.0, given[0])[::-1] if function is np.heaviside else given
             held = (
@@ -332,7 +350,7 @@ def _chooser(watch: Watch, site: Site, function: Any, how: tuple[str, bool] | No
                 if outcome is not None and np.asarray(outcome).dtype == bool
                 else RUN[how[0]](np.asarray(left), np.asarray(right))
             )
-            watch.note(part(f"first {how[0]} second", how[1], how[0]), how[0], left, right, held)
+            watch.note(_of_chooser(site, f"first {how[0]} second", how[0], continuous=how[1]), how[0], left, right, held)
         return outcome
 
     return choose
@@ -447,7 +465,7 @@ class _Rewriter(ast.NodeTransformer):
             self.generic_visit(node)
             return node
         hook = self._hook(
-            node, lambda site: expressions.binary(self.watch, replace(site, part="computed"), run), (span_of(node.right),)
+            node, lambda site: expressions.binary(self.watch, site.at("computed"), run), (span_of(node.right),)
         )
         self.generic_visit(node)
         return ast.copy_location(ast.Call(hook, [node.left, node.right], []), node)
@@ -457,7 +475,7 @@ class _Rewriter(ast.NodeTransformer):
         if run is None or not isinstance(node.target, ast.Name):
             self.generic_visit(node)
             return node
-        hook = self._hook(node, lambda site: expressions.binary(self.watch, replace(site, part="computed"), run))
+        hook = self._hook(node, lambda site: expressions.binary(self.watch, site.at("computed"), run))
         self.generic_visit(node)
         before = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         after = ast.copy_location(ast.Call(hook, [before, node.value], []), node)
@@ -467,7 +485,7 @@ class _Rewriter(ast.NodeTransformer):
         if not isinstance(node.op, ast.Not) or _is_hook(node.operand) or isinstance(node.operand, ast.Compare | ast.BoolOp):
             self.generic_visit(node)
             return node
-        hook = self._hook(node.operand, lambda site: expressions.zero_test(self.watch, replace(site, part="zero")))
+        hook = self._hook(node.operand, lambda site: expressions.zero_test(self.watch, site.at("zero")))
         self.generic_visit(node)
         node.operand = ast.copy_location(ast.Call(hook, [node.operand], []), node.operand)
         return node

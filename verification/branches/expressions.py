@@ -97,7 +97,11 @@ def is_known(function: Any, owns: Callable[[dict[str, Any]], bool]) -> bool:
 
 
 def _is_of_a_known_module(value: Any) -> bool:
-    home = str(getattr(value, "__module__", None) or "")
+    return _is_known_module(str(getattr(value, "__module__", None) or ""))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_known_module(home: str) -> bool:
     return any(home == name or home.startswith(f"{name}.") for name in MODULES) and not home.startswith("numpy.random")
 
 

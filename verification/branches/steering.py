@@ -50,7 +50,6 @@ class Explorer:
             given = self.admissible(np.clip(np.nan_to_num(data, nan=0.0, posinf=HUGE, neginf=-HUGE), -HUGE, HUGE))
         self.watch.run.clear()
         self.watch.origins.clear()
-        self.watch.data = given
         self.watch.values = frozenset(given.ravel().tolist())
         self.tried += 1
         try:
