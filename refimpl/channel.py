@@ -223,7 +223,7 @@ def _public(sensitivity: Sensitivity) -> Any:
     return (sensitivity.rate, sensitivity.norm) if isinstance(sensitivity, Smooth) else sensitivity
 
 
-def _checked_declarations(release: Release) -> Release:
+def _checked_declarations(release: Release, prefix: str) -> Release:
     """Exactly of the stated types, so that nothing else can hide in them; the law is a copy that nobody else holds."""
     if type(release.name) is not str:
         raise InputError(f"name = {release.name!r}: must be a string")
@@ -240,7 +240,8 @@ def _checked_declarations(release: Release) -> Release:
         sensitivity = Smooth(sensitivity.bound, sensitivity.rate, sensitivity.norm)
     if not isinstance(spend, Free | Unclaimed):
         spend = replace(spend)  # checks its numbers once more
-    return replace(release, law=sealed(release.law), sensitivity=sensitivity, spend=spend)
+    law, name = sealed(release.law), prefix + release.name
+    return Release(name, law, release.output, sensitivity, spend, release.rows, release.visible, release.hidden)
 
 
 _UNDRAWN: Value = np.empty(0)
@@ -310,14 +311,12 @@ class Channel:
             return self._recorded(declared)
 
     def _recorded(self, declared: Release) -> Value:
-        proposed = _checked_declarations(declared)
-        full = self._prefix + proposed.name
-        if full in self._log:
-            raise InputError(f"name = {full!r}: a release of this name was made already; names must be unique")
-        proposed = replace(proposed, name=full)
+        proposed = _checked_declarations(declared, self._prefix)
+        if proposed.name in self._log:
+            raise InputError(f"name = {proposed.name!r}: a release of this name was made already; names must be unique")
         output = np.array(self._draw(proposed))
         output.setflags(write=False)
-        self._log[full] = replace(proposed, output=output)
+        self._log[proposed.name] = replace(proposed, output=output)
         given = output.copy()  # nobody can write into what is recorded
         given.setflags(write=False)
         return given

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import struct
 from dataclasses import fields, is_dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -66,21 +66,25 @@ def _has_parts(value: Any) -> bool:
 
 def parts_of(value: Any) -> dict[str, Any]:
     """An object's fields and attributes.  What a cached property has computed is left out: it follows from the rest."""
-    names = [field.name for field in fields(value)] if is_dataclass(value) and not isinstance(value, type) else []
-    names += [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ()) if hasattr(value, name)]
-    names += [name for name in getattr(value, "__dict__", {}) if not _computed(value, name)]
-    return {name: getattr(value, name) for name in dict.fromkeys(names) if hasattr(value, name)}
+    declared, computed = _names_of(type(value))  # type: ignore[arg-type]  # a class is hashable
+    own = [name for name in getattr(value, "__dict__", ()) if name not in computed]
+    return {name: getattr(value, name) for name in dict.fromkeys([*declared, *own]) if hasattr(value, name)}
 
 
-def _computed(value: Any, name: str) -> bool:
-    return any(isinstance(vars(kind).get(name), cached_property) for kind in type(value).__mro__)
+@lru_cache(maxsize=1024)
+def _names_of(kind: type) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Of a class: its fields and slots, and its cached properties."""
+    declared = [field.name for field in fields(kind)] if is_dataclass(kind) else []
+    slots = [name for base in kind.__mro__ for name in getattr(base, "__slots__", ())]
+    cached = [name for base in kind.__mro__ for name, found in vars(base).items() if isinstance(found, cached_property)]
+    return (*declared, *slots), frozenset(cached)
 
 
 def _same_parts(first: Any, second: Any, depth: int) -> bool:
     if type(first) in _PLAIN:
         return True
     ours, theirs = parts_of(first), parts_of(second)
-    return set(ours) == set(theirs) and all(same_bits(ours[name], theirs[name], depth + 1) for name in ours)
+    return ours.keys() == theirs.keys() and all(same_bits(ours[name], theirs[name], depth + 1) for name in ours)
 
 
 # --- what is returned ---------------------------------------------------------------------------------------------------

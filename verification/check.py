@@ -19,7 +19,6 @@ from tailproof.verification.expected import applying, expected_checks
 from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
     Measurement,
-    changed_releases,
     check_on,
     compare_or_say_why_not,
     worse,
@@ -305,7 +304,7 @@ def _composition(subject: Subject, seed: int, effort: Effort) -> Iterator[Findin
     given, transcripts = worst_pairs(subject.algorithm, subject.setting), effort.share(subject.setting.effort).transcripts
     for pair in given + [(neighbour, data) for data, neighbour in given]:
         compared = compare_or_say_why_not(subject, pair, seed)
-        if isinstance(compared, Measurement) or len(changed_releases(compared)) > 1:
+        if isinstance(compared, Measurement) or len(compared.changed) > 1:
             measurement = check_composition(subject, *pair, seed, runs=transcripts)
             yield _finding(
                 subject, "composition", measurement, seed, pair=pair, runs=transcripts, confidence=1 - FALSE_ALARM

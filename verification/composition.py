@@ -33,7 +33,6 @@ from tailproof.verification.pair_checks import (
     TOLERANCE,
     Comparison,
     Measurement,
-    changed_releases,
     compare_or_say_why_not,
     diverged,
     raises_on_data,
@@ -141,7 +140,7 @@ def _tilted_laplace(moves: FloatArray, size: float, rng: np.random.Generator) ->
 def tilts_of(compared: Comparison) -> dict[int, Tilt]:
     """By the release's place; none where there is no formula: then values are drawn as they are."""
     found = {}
-    changed = {a.name for a, _ in changed_releases(compared)}
+    changed = {a.name for a, _ in compared.changed}
     for at, (a, b) in enumerate(compared.releases):
         p, q = a.law, b.law
         if a.name not in changed or type(p) is not type(q) or not is_trusted(p):
@@ -291,7 +290,7 @@ class _Sample:
 def _parts(compared: Comparison) -> list[Any] | None:
     """How the losses of the releases are distributed; None where there is no formula."""
     try:
-        return [loss_laws.parts_of_release(a.law, b.law) for a, b in changed_releases(compared)]
+        return [loss_laws.parts_of_release(a.law, b.law) for a, b in compared.changed]
     except NoExactFormula:
         return None
 
@@ -324,7 +323,7 @@ def check_composition(
     pilot = compare_or_say_why_not(subject, (data, neighbour), seed)
     if isinstance(pilot, Measurement):
         return pilot
-    tilts, pairs = tilts_of(pilot), [(a.law, b.law) for a, b in changed_releases(pilot)]
+    tilts, pairs = tilts_of(pilot), [(a.law, b.law) for a, b in pilot.changed]
     moments = np.array([log_moment(tilts, pilot.here, float(size)) for size in TILTS])
     question = question_of(claim, moments, pairs)
     sample = _Sample(question, _parts(pilot), _composed(pairs, question))

@@ -131,7 +131,8 @@ def parts_of_release(p: Law, q: Law) -> list[Part]:
 
 
 def _spread(law: Any) -> FloatArray:
-    return np.broadcast_to(law.scale, law.location.shape).reshape(-1)
+    """The scale of every coordinate."""
+    return law.scale.reshape(-1) if law.scale.ndim else np.full(law.location.size, law.scale)
 
 
 def _gaussian_parts(p: Gaussian, q: Gaussian) -> list[Part]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,11 @@ class Comparison:
     @property
     def releases(self) -> list[tuple[Release, Release]]:
         return list(zip(self.here, self.there, strict=True))
+
+    @cached_property
+    def changed(self) -> list[tuple[Release, Release]]:
+        """Those whose law is another one.  (Locations that differ in the sign of a zero have the same law.)"""
+        return [(a, b) for a, b in self.releases if not (same_law(a.law, b.law) or equal_law(a.law, b.law))]
 
 
 PairCheck = Callable[[Subject, Comparison], Measurement]
@@ -259,7 +264,7 @@ def check_transcript(subject: Subject, compared: Comparison) -> Measurement:
     if claim is None:
         return Measurement(0.0, 1.0, "nothing is claimed")
     conclusive = compared.here.all_visible
-    changed = changed_releases(compared)
+    changed = compared.changed
     if not changed:
         return Measurement(0.0, _allowed(claim), "the laws on the two data sets are identical", conclusive)
     if len(changed) == 1:
@@ -283,11 +288,6 @@ def _spent_as_declared(here: Release, there: Release, claim: Claim, conclusive: 
         return Measurement(0.0, _allowed(claim), "not measured", conclusive, undecided=reason)
     spent, allowed = implied([here.spend], claim)
     return Measurement(spent, allowed, f"{here.spend}, which was measured, against {claim}", conclusive=False)
-
-
-def changed_releases(compared: Comparison) -> list[tuple[Release, Release]]:
-    """Those whose law is another one.  (Locations that differ in the sign of a zero have the same law, if not the same bits.)"""
-    return [(a, b) for a, b in compared.releases if not (same_law(a.law, b.law) or equal_law(a.law, b.law))]
 
 
 # --- what is spent, as declared and as measured ----------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def check_measured_ledger(subject: Subject, compared: Comparison) -> Measurement
     claim = subject.checked_claim
     if claim is None:
         return Measurement(0.0, 1.0, "nothing is claimed")
-    changed = changed_releases(compared)
+    changed = compared.changed
     if len(changed) == 1:
         return check_transcript(subject, compared)
     if not changed:

@@ -249,7 +249,8 @@ class Watch:
             if goal not in self._goals(site):
                 continue
             at = int(np.argmax(away) if whole else np.argmin(away))
-            found = Noted(float(away.mean() if whole else away.flat[at]), float(a.flat[at]), float(b.flat[at]))
+            distance = np.add.reduce(away, axis=None) / away.size if whole else away.flat[at]
+            found = Noted(float(distance), float(a.flat[at]), float(b.flat[at]))
             key = (site, goal)
             if key not in self.run or found.distance < self.run[key].distance:
                 self.run[key] = found
@@ -257,7 +258,8 @@ class Watch:
 
 def _numbers(value: Any, shape: tuple[int, ...]) -> Any:
     try:
-        return np.broadcast_to(np.asarray(value, dtype=np.float64), shape)
+        given = np.asarray(value, dtype=np.float64)
+        return given if given.shape == shape else np.broadcast_to(given, shape)
     except (TypeError, ValueError):
         return np.full(shape, np.nan)
 

@@ -21,7 +21,6 @@ from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
     Comparison,
     Measurement,
-    changed_releases,
     check_on,
     compare_or_say_why_not,
     worse,
@@ -197,7 +196,7 @@ class Suite:
         several = [
             (divergence(compared), index, pair)
             for index, (pair, _, compared) in enumerate(self.comparisons)
-            if isinstance(compared, Comparison) and len(changed_releases(compared)) > 1
+            if isinstance(compared, Comparison) and len(compared.changed) > 1
         ]
         if not several:
             yield Excess(Measurement(0.0, 1.0, "at most one release differs"), self.neighbours[0], self.seed)
