@@ -296,8 +296,15 @@ _LEAST = math.nextafter(0.0, 1.0)
 
 
 def check_ledger(subject: Subject, compared: Comparison) -> Measurement:
-    """The worst record's declared spends, composed, against the claim, in the claim's own unit: arithmetic on what is recorded."""
-    return declared_ledger(subject, compared)
+    """The worst record's declared spends, composed, against the claim, in the claim's own unit: arithmetic on what is recorded.
+
+    A claim given hidden randomness is held against them as well, also where the published claim follows from it: whether it
+    does is decided by that claim.
+    """
+    claims = dict.fromkeys(claim for claim in (subject.checked_claim, subject.conditional) if claim is not None)
+    if not claims:
+        return Measurement(0.0, 1.0, "nothing is claimed")
+    return max((_declared_ledger(claim, subject.setting.n, compared) for claim in claims), key=lambda found: found.ratio)
 
 
 def _as_gaussian(here: Release, there: Release, claim: Claim) -> Spend:
@@ -310,13 +317,10 @@ def _as_gaussian(here: Release, there: Release, claim: Claim) -> Spend:
     return GDP(math.sqrt(2 * here.spend.rho), here.spend.neighbouring)
 
 
-def declared_ledger(subject: Subject, compared: Comparison) -> Measurement:
-    claim = subject.checked_claim
-    if claim is None:
-        return Measurement(0.0, 1.0, "nothing is claimed")
+def _declared_ledger(claim: Claim, n: int, compared: Comparison) -> Measurement:
     worst = Measurement(0.0, 1.0, "no release spends anything")
     declared = {a.name: _as_gaussian(a, b, claim) for a, b in compared.spending}
-    touched = ledger(compared.here, subject.setting.n)
+    touched = ledger(compared.here, n)
     if claim.neighbouring is ADD_REMOVE:  # a record that goes moves all after it to other places: no place shields a release
         touched = {tuple(declared): len(compared.data)}
     for names, records in touched.items():
