@@ -222,6 +222,7 @@ _ITERATIVE = Implementation(
         # groups of one size: only there is the amplified claim computed exactly
         Setting(80, 1, {"epsilon": 0.43, "delta": 1.2e-3, "clip": 1.3, "groups": 40, "steps": 3}, effort=0.3),
         Setting(23, 2, {**_PRIVATE, "clip": 0.7, "groups": 9, "steps": 5, "amplification": "none"}, effort=0.3),
+        Setting(29, 3, {**_PRIVATE, "clip": 0.9, "groups": 12, "steps": 4, "amplification": "none"}, effort=0.1),
     ),
     conditional="conditional_privacy",
 )

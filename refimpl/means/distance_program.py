@@ -282,7 +282,7 @@ def _search_removed(a: FloatArray) -> tuple[FloatArray | None, float]:
             length = math.sqrt(nearest @ nearest)
             if not _surrounds(a[rest[support]], weights[support], length):
                 upper = max(upper, length)
-                directions.append(nearest)
+                directions += [nearest, _foot(a[rest[support]])]
             if depth < removed_count:
                 children |= {removed | {int(j)} for j in rest[support]}
         level = children
@@ -290,6 +290,18 @@ def _search_removed(a: FloatArray) -> tuple[FloatArray | None, float]:
     values = _values(a, candidates) if len(candidates) else np.zeros(1)
     best = values.argmax()
     return (candidates[best] if values[best] > 0 else None), upper
+
+
+def _foot(a: FloatArray) -> FloatArray:
+    """The point of the affine hull of `a` that is nearest to the origin.
+
+    The weights lose half of their digits where the points are much farther from each other than from the origin; this does not.
+    """
+    first, edges = a[0], a[1:] - a[0]
+    lengths = np.linalg.norm(edges, axis=1, keepdims=True)
+    along = np.linalg.qr((edges / np.where(lengths > 0, lengths, 1.0)).T)[0]
+    found = first - along @ (along.T @ first)
+    return np.asarray(found - along @ (along.T @ found))
 
 
 def _surrounds(a: FloatArray, weights: FloatArray, length: float) -> bool:
