@@ -3,6 +3,7 @@
     python benchmarks/mutation.py                          judge what is not judged yet, then print the table
     python benchmarks/mutation.py --table                  print it from what is kept
     python benchmarks/mutation.py --only P2.A2 --sample 5  five edits of one row
+    python benchmarks/mutation.py --missed                 ask again only about what was missed, or never judged
     python benchmarks/mutation.py --tree PATH --results F  another tree of the repository, such as an older commit
 
 The edits stand in mutation_frame.jsonl: they were drawn, from the statements that a row's mechanism executes, before any cure.
@@ -31,12 +32,16 @@ from mutating.kept import Json, Kept, digest, drawn, fates, table
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "mutation_results.jsonl"
 LEAST_SECONDS, TIMES_HONEST = 60.0, 8.0  # how long verify may take of an edit
+RECORDING = 600.0  # seconds for a row's random settings
 
 
 def main() -> int:
     options = _options()
     kept = Kept(options.results)
     edits = [edit for row in _rows(options.only) for edit in _of(row)[: options.sample]]
+    everything, unsettled = edits, {fate.edit["edit"] for fate in fates(kept, edits) if not fate.judged or fate.missed}
+    if options.missed:
+        edits = [edit for edit in edits if edit["edit"] in unsettled]
     if not options.table:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that folders and forks are cleared away
         prepared()
@@ -44,8 +49,8 @@ def main() -> int:
             _judge_all(edits, kept, options, Path(folder))
         kept = Kept(options.results)
         kept.tidy()
-    print(table(fates(kept, edits)))
-    stale = kept.stale(edits, _digests(options.tree))
+    print(table(fates(kept, everything)))
+    stale = kept.stale(everything, _digests(options.tree))
     if stale:
         print(f"\n{stale} of these answers were given by other code than there is now.")
     return 0
@@ -56,6 +61,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="ROW")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sample", type=int, metavar="K", help="the first K edits of each row")
+    parser.add_argument("--missed", action="store_true", help="only edits that verify missed, or that were never judged")
     parser.add_argument("--table", action="store_true", help="judge nothing")
     parser.add_argument("--no-tests", action="store_true", help="do not ask the unit tests")
     parser.add_argument(
@@ -137,7 +143,7 @@ class _Row:
             return
         seconds = LEAST_SECONDS + TIMES_HONEST * honest["seconds"]
         with tempfile.NamedTemporaryFile() as file:
-            recorded = ask(self.yard, "equivalence:record", self.row, file.name, 240.0, seconds=1800)
+            recorded = ask(self.yard, "equivalence:record", self.row, file.name, RECORDING, seconds=1800)
             for edit in wanted:
                 source = self._edited(edit)
                 if source is None:
@@ -154,7 +160,7 @@ class _Row:
         if not wanted:
             return
         with tempfile.NamedTemporaryFile() as file, tempfile.NamedTemporaryFile() as declared:
-            ask(self.yard, "equivalence:record", self.row, file.name, 240.0, seconds=1800)
+            ask(self.yard, "equivalence:record", self.row, file.name, RECORDING, seconds=1800)
             agreed = ask(self.yard, "agreement:agreeing", self.row, file.name, declared.name, seconds=1800)
             for edit in wanted:
                 with self.yard.edited(edit["module"], self._source(edit)):

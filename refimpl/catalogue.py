@@ -611,7 +611,7 @@ _PHASES = (  # size, step, weight, clip, radius, steps
 )
 _THREE_STAGES = tuple(
     approximation.Stage(size, radius, phases)
-    for size, radius, phases in zip((7, 6, 6), (9.3, 5.2, 3.6), _PHASES, strict=True)
+    for size, radius, phases in zip((7, 5, 6), (9.3, 5.2, 3.6), _PHASES, strict=True)
 )
 _STAGED = {"loss": "squared", "domain": "ball:47", "smoothness": 2.3}
 _TURNING = localised.counterexample(48)
@@ -639,7 +639,7 @@ _APPROXIMATION = Implementation(
         ),
     ),
 )
-_GROWING = tuple(approximation.Stage(size, None, phases) for size, phases in zip((7, 8, 10), _PHASES, strict=True))
+_GROWING = tuple(approximation.Stage(size, None, phases) for size, phases in zip((6, 8, 10), _PHASES, strict=True))
 _ITERATED = Implementation(
     iterated,
     "iterated_lnc_gm",

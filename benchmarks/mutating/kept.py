@@ -95,6 +95,10 @@ class Fate:
     def matters(self) -> bool:
         return bool(self.verify) and not self.equivalent and self.verify not in APART
 
+    @property
+    def missed(self) -> bool:
+        return self.matters and self.verify == "survived"
+
 
 def fates(kept: Kept, edits: Iterable[Json]) -> list[Fate]:
     found = []
@@ -126,7 +130,7 @@ def table(found: list[Fate]) -> str:
     ordered = sorted(killers.items(), key=lambda item: -item[1])
     lines += ["", "first killers: " + ", ".join(f"{name} {count}" for name, count in ordered)]
     lines += _tests_alone(found)
-    missed = [fate for fate in found if fate.verify == "survived"]
+    missed = [fate for fate in found if fate.missed]
     lines += _listed("survive verify", [fate for fate in missed if not fate.within])
     lines += _listed("survive verify, within what is published", [fate for fate in missed if fate.within])
     lines += _listed("equivalent", [fate for fate in found if fate.equivalent])
@@ -137,7 +141,7 @@ def table(found: list[Fate]) -> str:
 def _line(row: str, found: list[Fate]) -> str:
     asked = [fate for fate in found if fate.judged]
     matter = [fate for fate in asked if fate.matters]
-    missed = [fate for fate in matter if fate.verify == "survived"]
+    missed = [fate for fate in matter if fate.missed]
     both = [fate for fate in missed if fate.tests == "survived"]
     unasked = sum(not fate.tests for fate in missed)
     counts = len(asked), sum(fate.verify in APART for fate in asked), sum(fate.equivalent for fate in asked)
