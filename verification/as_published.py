@@ -28,6 +28,7 @@ from tailproof.verification.auditing.audit import audit
 from tailproof.verification.auditing.runner import shows_its_channel
 from tailproof.verification.branches import Exploration, blocking_in_all
 from tailproof.verification.check import Effort, subject_findings
+from tailproof.verification.ending import patience_with
 from tailproof.verification.report import Finding, Status
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Pair, Subject, subject_of, worst_pairs
@@ -91,7 +92,7 @@ def parameters_of(function: Callable[..., Any], entry: Algorithm, names: Mapping
 def _in_the_place_of(subject: Subject, function: Callable[..., Any], accepted: dict[str, str]) -> Subject:
     setting = subject.setting
     names = published_names(subject.mechanism, (setting.n, setting.d), setting.parameters)
-    return replace(subject, mechanism=in_its_place(function, accepted, names))
+    return replace(subject, mechanism=in_its_place(function, accepted, names), patience=patience_with(function))
 
 
 def _choices(theirs: Subject, function: Callable[..., Any], accepted: dict[str, str], seed: int) -> Exploration:

@@ -34,6 +34,7 @@ from tailproof.verification.auditing.outputs import SubjectFailed
 from tailproof.verification.auditing.runner import Runner, is_vectorised, runner_of, shows_its_channel
 from tailproof.verification.auditing.runs import COINCIDENCE, hidden_randomness, no_randomness, of_sides, repetition
 from tailproof.verification.auditing.search import Candidate
+from tailproof.verification.ending import TIME_LIMIT, Patience, set_patience
 from tailproof.verification.pair_checks import Measurement
 from tailproof.verification.subject import Pair
 from tailproof.verification.transcripts.suite import Excess, Suite
@@ -58,10 +59,12 @@ def check_mechanism(
     false_alarm: float | None = None,
     seed: int = 0,
     expected_failures: Mapping[str, str] | None = None,
+    time_limit: float | None = TIME_LIMIT,
 ) -> Iterator[Check]:
     """Yields (name, check) for every check that applies to data of `records` × `columns` numbers within the bounds.
 
     `budget` is that of each audit, `false_alarm` its chance to call a true claim refuted (default: a share of the session's).
+    `time_limit` is in seconds of computing, for one run of a function (None: any time): one that does not end fails.
     `expected_failures` names checks that are known to fail, with the reason: one that does not fail is an error, and so is a
     name that no check has.
     """
@@ -74,6 +77,7 @@ def check_mechanism(
         budget=whole("budget", budget, least=LEAST_SEARCHED),
         false_alarm=false_alarm,
         seed=whole("seed", seed, least=0),
+        patience=set_patience(mechanism, time_limit),
     )
     runner_of(mechanism)  # refuses what cannot be called
     checks = {name: NamedCheck(name, check) for name, check in _checks(case)}
@@ -121,6 +125,7 @@ class _Case:
     budget: int
     false_alarm: float | None
     seed: int
+    patience: Patience
 
     def call(self, data: Any, seed: int = 0) -> Any:
         """One run, as it is."""
@@ -128,8 +133,10 @@ class _Case:
         if isinstance(subject, Runner):
             return subject.sample(data, rng, 1)[0]
         if shows_its_channel(subject):
-            return run(subject, data, rng)[0]
-        return subject(data, rng, 1)[0] if is_vectorised(subject) else subject(data, rng)
+            return self.patience.call(run, subject, data, rng)[0]
+        if is_vectorised(subject):
+            return self.patience.call(subject, data, rng, 1)[0]
+        return self.patience.call(subject, data, rng)
 
     def tried(self, data: FloatArray, what: str) -> FloatArray:
         """One run that has to work."""
@@ -164,7 +171,7 @@ class _Case:
         space = self.space
         pairs = [pair for family in families(space).values() for pair in family]
         shape = (space.records, space.columns)
-        return Suite(self.mechanism, self.claim, shape, space.low, space.high, pairs, self.seed)
+        return Suite(self.mechanism, self.claim, shape, space.low, space.high, pairs, self.seed, self.patience)
 
 
 def _ends(space: Admissible) -> tuple[float, float]:

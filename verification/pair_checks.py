@@ -33,6 +33,7 @@ from tailproof.refimpl.pure_dp.grid_walk import GridWalk
 from tailproof.refimpl.validation import FloatArray, IntArray
 from tailproof.verification import divergences, loss_laws
 from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.ending import NoReturn
 from tailproof.verification.subject import Pair, Subject
 
 TOLERANCE = 1e-9  # relative: float rounding of true claims stays far below, real violations lie far above
@@ -541,4 +542,6 @@ def run_pair_check(name: str, subject: Subject, pair: Pair, seed: int) -> Measur
 
 def raises_on_data(error: Exception) -> Measurement:
     """It reveals something about the data: that is a violation, not a crash."""
+    if isinstance(error, NoReturn):
+        return Measurement(math.inf, 1.0, f"on legal data, a run {error}")
     return Measurement(math.inf, 1.0, f"raises on legal data: {type(error).__name__}: {error}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
@@ -15,13 +15,17 @@ from tailproof.refimpl.catalogue import Implementation, Setting, algorithm
 from tailproof.refimpl.channel import Channel, Mechanism, Transcript, replay
 from tailproof.refimpl.claims import Claim, UnprovedClaim, implied
 from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.ending import Patience
 
 Pair = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """`claim` is the published one; `conditional` the one that holds given the hidden randomness, where there is any."""
+    """`claim` is the published one; `conditional` the one that holds given the hidden randomness, where there is any.
+
+    Where `patience` is None a run may take any time.
+    """
 
     algorithm: str
     mechanism: Mechanism
@@ -30,6 +34,11 @@ class Subject:
     claim: Claim | None
     conditional: Claim | None = None
     mutant: str | None = None
+    patience: Patience | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.patience is None:
+            object.__setattr__(self, "patience", Patience(self.mechanism, None))
 
     @property
     def amplified(self) -> bool:
@@ -44,6 +53,11 @@ class Subject:
         """What a transcript can speak about: of an amplified claim only its conditional form."""
         return self.conditional if self.amplified else self.claim
 
+    def call(self, data: FloatArray, channel: Channel, **parameters: Any) -> Any:
+        """The mechanism, which returns or raises an exception, whatever it does."""
+        assert self.patience is not None
+        return self.patience.call(self.mechanism, data, channel, **parameters)
+
     def run(self, data: FloatArray, seed: int) -> tuple[Any, Transcript]:
         """On these records, or on those that the setting makes of them where it does not admit all."""
         return self.through(data, Channel.sampling(np.random.default_rng(seed)))
@@ -51,13 +65,13 @@ class Subject:
     def through(self, data: FloatArray, channel: Channel) -> tuple[Any, Transcript]:
         """On a copy: what a mechanism writes into its data changes nothing here."""
         with heard() as said:
-            output = self.mechanism(np.array(self.setting.admissible(data)), channel, **self.setting.parameters)
+            output = self.call(np.array(self.setting.admissible(data)), channel, **self.setting.parameters)
         return with_what_was_said(output, said), channel.transcript()
 
     def replay(self, data: FloatArray, recorded: Transcript) -> tuple[Any, Transcript]:
         with heard() as said:
             output, transcript = replay(
-                self.mechanism, np.array(self.setting.admissible(data)), recorded, **self.setting.parameters
+                self.call, np.array(self.setting.admissible(data)), recorded, **self.setting.parameters
             )
         return with_what_was_said(output, said), transcript
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tailproof.verification import check_mechanism
+from tailproof.verification.ending import TIME_LIMIT
 from tests.verification.attacks import (
     Attack,
     Honest,
@@ -14,6 +16,7 @@ from tests.verification.attacks import (
     assorted,
     declared,
     disguised,
+    endings,
     escapes,
     honest,
     honest_styles,
@@ -22,17 +25,16 @@ from tests.verification.attacks import (
     thresholds,
 )
 
-FILES = (declared, rare, resized, escapes, thresholds, disguised, accounts, assorted)
+FILES = (declared, rare, resized, escapes, thresholds, disguised, accounts, assorted, endings)
 ATTACKS = tuple(attack for file in FILES for attack in file.ATTACKS)
 TWINS = (*honest.TWINS, *resized.TWINS, *honest_styles.TWINS)
 STRUCTURAL = ("accepts data", "output finite")
 
 
 def checks_of(subject: Attack | Honest) -> dict[str, Callable[[], None]]:
-    found = check_mechanism(
-        subject.mechanism, subject.claim, records=subject.records, columns=subject.columns, bounds=subject.bounds
-    )
-    return dict(found)
+    size: dict[str, Any] = {"records": subject.records, "columns": subject.columns, "bounds": subject.bounds}
+    seconds = subject.seconds if isinstance(subject, Attack) else TIME_LIMIT
+    return dict(check_mechanism(subject.mechanism, subject.claim, time_limit=seconds, **size))
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=[f"{k}-{attack.name}" for k, attack in enumerate(ATTACKS)])

@@ -4,6 +4,10 @@
 
 import functools
 import math
+import os
+import signal
+import threading
+import time
 import unittest
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -264,9 +268,11 @@ def test_an_expected_failure_passes_and_one_that_does_not_fail_is_an_error(monke
 def test_only_failed_assertions_are_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_CURRENT_TEST")
 
-    def interrupted(data: FloatArray, rng: np.random.Generator) -> FloatArray:  # noqa: ARG001
-        raise KeyboardInterrupt
+    def interrupted(data: FloatArray, rng: np.random.Generator) -> FloatArray:
+        time.sleep(20)
+        return honest(data, rng)
 
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         checks(interrupted, expected_failures={"accepts data": "?"})["accepts data"]()
 

@@ -17,6 +17,7 @@ KINDS = (
     "shape changed",
     "timed out",
     "died",  # the process ended
+    "no return",  # the run ended neither by a value nor by an exception
     "protocol",  # the reply is not one
     "ignores its generator",
     "one draw per batch",

@@ -42,7 +42,9 @@ from tailproof.verification.auditing.outputs import (
     row_of,
     seed_of,
 )
+from tailproof.verification.ending import NoReturn, Patience, patience_with
 
+BATCH_PATIENCE = 10.0
 CHUNK, SINGLE_RUNS = 1 << 16, 64  # runs that are asked for at a time: of vectorised subjects, and of others
 SLICE = 0.2  # seconds after which a worker hands over the single runs it has
 
@@ -92,19 +94,26 @@ def is_vectorised(function: Callable[..., Any]) -> bool:
 
 
 def _slices(
-    function: Callable[..., Any], vectorised: bool, data: Any, seed: int, size: int, seconds: float = math.inf
+    function: Callable[..., Any],
+    vectorised: bool,
+    data: Any,
+    seed: int,
+    size: int,
+    seconds: float = math.inf,
+    patience: Patience | None = None,
 ) -> Iterator[FloatArray]:
     """The rows of a batch: all at once, or of single runs what came in so many `seconds`; `BadOutput` after those before it."""
     rng = np.random.default_rng(seed)
     shape = Shape()
+    patience = patience or Patience(function, None)
     if vectorised:
-        yield batch_of(_called(function, _own(data), rng, size), size)
+        yield batch_of(_called(patience, function, _own(data), rng, size), size)
         return
     rows: list[FloatArray] = []
     since = time.monotonic()
     try:
         for run in range(size):
-            row = row_of(_called(function, _own(data), rng), run)
+            row = row_of(_called(patience, function, _own(data), rng), run)
             shape.check(row.shape)
             rows.append(row)
             if time.monotonic() - since > seconds:
@@ -123,10 +132,12 @@ def _own(data: Any) -> Any:
     return data.copy() if isinstance(data, np.ndarray) else copy.deepcopy(data)
 
 
-def _called(function: Callable[..., Any], *arguments: Any) -> Any:
+def _called(patience: Patience, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return function(*arguments)
-    except (Exception, SystemExit) as error:
+        return patience.call(function, *arguments)
+    except NoReturn as error:
+        raise BadOutput("no return", f"{error} ({_where(error.__cause__ or error, function)})") from error
+    except Exception as error:
         raise BadOutput("raised", f"{_said(error)} ({_where(error, function)})") from error
 
 
@@ -148,16 +159,21 @@ def _where(error: BaseException, function: Callable[..., Any]) -> str:
 
 
 class FunctionRunner:
-    """Calls the function where it is."""
+    """Calls the function where it is.  A single run has `patience`, a batch ten times as much."""
 
-    def __init__(self, function: Callable[..., Any], *, vectorised: bool | None = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], *, vectorised: bool | None = None, patience: Patience | None = None
+    ) -> None:
         self._function, self._vectorised = function, is_vectorised(function) if vectorised is None else vectorised
+        patience = patience or patience_with(function)
+        self._patience = patience.times(BATCH_PATIENCE) if self._vectorised else patience
         self._checked = Checked()
         self.chunk = CHUNK if self._vectorised else SINGLE_RUNS
 
     def run(self, data: Any, seed: int, size: int) -> FloatArray:
-        parts = _slices(self._function, self._vectorised, data, seed, batch_size(size))
-        return self._checked.collect(parts, data, seed, size)
+        parts = _slices(self._function, self._vectorised, data, seed, batch_size(size), patience=self._patience)
+        with self._patience.watching():
+            return self._checked.collect(parts, data, seed, size)
 
     def sample(self, data: Any, rng: np.random.Generator, size: int) -> FloatArray:
         return self.run(data, seed_of(rng), size)
@@ -286,9 +302,11 @@ class Replays(Protocol):
 class ChannelRunner:
     """f(data, channel): every release goes through the channel, so that runs can be replayed on the neighbour."""
 
-    def __init__(self, mechanism: Mechanism) -> None:
-        self._mechanism = mechanism
-        self._inner = FunctionRunner(lambda data, rng: run(mechanism, data, rng)[0], vectorised=False)
+    def __init__(self, mechanism: Mechanism, patience: Patience | None = None) -> None:
+        self._mechanism, self._patience = mechanism, patience or patience_with(mechanism)
+        self._inner = FunctionRunner(
+            lambda data, rng: run(mechanism, data, rng)[0], vectorised=False, patience=self._patience
+        )
         self.chunk = self._inner.chunk
 
     def run(self, data: Any, seed: int, size: int) -> FloatArray:
@@ -304,19 +322,23 @@ class ChannelRunner:
             for _ in range(size):
                 seed = seed_of(rng)
                 try:
-                    found.append(_loss(self._mechanism, _own(data), _own(other), np.random.default_rng(seed)))
+                    found.append(
+                        _loss(self._patience, self._mechanism, _own(data), _own(other), np.random.default_rng(seed))
+                    )
                 except BadOutput as bad:
                     incident = Incident(bad.kind, bad.message, data, seed, 1, pair)
                     raise SubjectFailed(incident, np.empty(0)) from bad
         return np.array(found)
 
 
-def _loss(mechanism: Mechanism, data: Any, other: Any, rng: np.random.Generator) -> float:
-    _, here = _called(run, mechanism, data, rng)
+def _loss(patience: Patience, mechanism: Mechanism, data: Any, other: Any, rng: np.random.Generator) -> float:
+    _, here = _called(patience, run, mechanism, data, rng)
     try:
-        _, there = replay(mechanism, other, here)
+        _, there = patience.call(replay, mechanism, other, here)
     except ReplayDiverged:
         return math.inf
+    except NoReturn as error:
+        raise BadOutput("no return", str(error)) from error
     except Exception as error:
         raise BadOutput("raised", _said(error)) from error
     return float(sum(a.law.logpdf(a.output) - b.law.logpdf(a.output) for a, b in zip(here, there, strict=True)))
@@ -337,7 +359,9 @@ def shows_its_channel(function: Callable[..., Any]) -> bool:
 def runner_of(
     mechanism: Callable[..., Any] | Runner, *, vectorised: bool | None = None, time_limit: float | None = None
 ) -> SeededRunner:
-    """Of a function, in a process of its own if there is a time limit; runners are taken as they are, or made to repeat."""
+    """Of a function, in a process of its own if there is a time limit, unless it shows its channel; runners are taken as they
+    are, or made to repeat.
+    """
     if isinstance(mechanism, SeededRunner):
         return mechanism
     if isinstance(mechanism, Runner):
@@ -345,7 +369,7 @@ def runner_of(
     if not callable(mechanism):
         raise InputError(f"mechanism = {mechanism!r}: must be a function f(data, rng) or f(data, rng, size)")
     if shows_its_channel(mechanism):
-        return ChannelRunner(mechanism)
+        return ChannelRunner(mechanism, None if time_limit is None else Patience(mechanism, time_limit))
     if time_limit is None:
         return FunctionRunner(mechanism, vectorised=vectorised)
     return WorkerRunner(mechanism, time_limit=time_limit, vectorised=vectorised)

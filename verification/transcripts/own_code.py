@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-_LIBRARIES = tuple(
+LIBRARIES = tuple(
     str(Path(sysconfig.get_paths()[name]).resolve()) for name in ("stdlib", "platstdlib", "purelib", "platlib")
 )
 
@@ -59,7 +59,7 @@ def _is_own(function: FunctionType, home: str | None) -> bool:
     if (function.__module__ or "").split(".")[0] in ("tailproof", "numpy", "scipy"):
         return False
     file = str(Path(function.__code__.co_filename).resolve()) if function.__code__.co_filename[:1] != "<" else ""
-    return not file.startswith(_LIBRARIES)
+    return not file.startswith(LIBRARIES)
 
 
 def _inside(value: Any, home: str | None) -> list[Any]:
@@ -92,7 +92,7 @@ def classes_of(mechanism: Any) -> tuple[type, ...]:
 
 def _packaged(name: str) -> bool:
     file = getattr(sys.modules.get(name), "__file__", None)
-    return name.split(".")[0] == "tailproof" or (file is not None and str(Path(file).resolve()).startswith(_LIBRARIES))
+    return name.split(".")[0] == "tailproof" or (file is not None and str(Path(file).resolve()).startswith(LIBRARIES))
 
 
 def reached(function: FunctionType) -> list[Any]:

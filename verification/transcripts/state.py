@@ -228,5 +228,5 @@ def _writes(subject: Subject, pair: Pair) -> str | None:
     before = data.tobytes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnprovedClaim)
-        subject.mechanism(data, Channel.sampling(np.random.default_rng(0)), **subject.setting.parameters)
+        subject.call(data, Channel.sampling(np.random.default_rng(0)), **subject.setting.parameters)
     return None if data.tobytes() == before else "it writes into the data that it is given"

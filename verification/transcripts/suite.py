@@ -17,6 +17,7 @@ from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification import neighbours
 from tailproof.verification.branches import Exploration
 from tailproof.verification.composition import check_composition, divergence
+from tailproof.verification.ending import Patience, patience_with
 from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
     Comparison,
@@ -63,6 +64,7 @@ class Suite:
     high: float
     pairs: list[Pair] = field(default_factory=list)
     seed: int = 0
+    patience: Patience | None = None
     memory: Places = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +74,7 @@ class Suite:
     @cached_property
     def subject(self) -> Subject:
         name = getattr(self.mechanism, "__qualname__", type(self.mechanism).__name__)
-        return subject_on(self.mechanism, self.claim, self.shape, (self.low, self.high), name)
+        return subject_on(self.mechanism, self.claim, self.shape, (self.low, self.high), name, self.patience)
 
     @cached_property
     def neighbours(self) -> list[Pair]:
@@ -231,14 +233,20 @@ def _with_another_record(data: FloatArray) -> Iterator[FloatArray]:
 
 
 def subject_on(
-    mechanism: Any, claim: Claim, shape: tuple[int, int], bounds: tuple[float, float], name: str = "mechanism"
+    mechanism: Any,
+    claim: Claim,
+    shape: tuple[int, int],
+    bounds: tuple[float, float],
+    name: str = "mechanism",
+    patience: Patience | None = None,
 ) -> Subject:
     """A mechanism without parameters, on numbers within the bounds."""
 
     def admissible(data: FloatArray) -> FloatArray:
         return np.clip(data, *bounds)
 
-    return Subject(name, mechanism, Setting(*shape, {}, admissible=admissible), 0, claim)
+    setting = Setting(*shape, {}, admissible=admissible)
+    return Subject(name, mechanism, setting, 0, claim, patience=patience or patience_with(mechanism))
 
 
 def check_surroundings(subject: Subject, pair: Pair, seed: int) -> Measurement:

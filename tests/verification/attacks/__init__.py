@@ -15,13 +15,17 @@ from tailproof.refimpl.channel import L1, Channel, Sensitivity
 from tailproof.refimpl.claims import Claim, PureDP
 from tailproof.refimpl.laws import Laplace
 from tailproof.refimpl.validation import FloatArray
+from tailproof.verification.ending import TIME_LIMIT
 
 ONE = PureDP(1.0)
 
 
 @dataclass(frozen=True)
 class Attack:
-    """Not private as claimed, because of `why`; data are `records` × `columns` numbers in [0, 1] unless bounds say otherwise."""
+    """Not private as claimed, because of `why`; data are `records` × `columns` numbers in [0, 1] unless bounds say otherwise.
+
+    `seconds` is the time limit of a run.
+    """
 
     mechanism: Callable[..., Any]
     why: str
@@ -30,6 +34,7 @@ class Attack:
     records: int = 6
     columns: int = 1
     bounds: tuple[float, float] | None = (0.0, 1.0)
+    seconds: float = TIME_LIMIT
 
     @property
     def name(self) -> str:

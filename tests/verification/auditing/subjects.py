@@ -1,6 +1,6 @@
 """Subjects that behave badly; in a module of their own, for workers import them."""
 
-import os
+import ctypes
 import time
 from typing import Any
 
@@ -93,7 +93,7 @@ def changes_its_data(data: np.ndarray, rng: Rng, size: int) -> np.ndarray:
 def moody(data: np.ndarray, rng: Rng) -> float:
     """By the last record: well, hangs after some runs, dies."""
     if data[-1, 0] == 2:
-        os._exit(9)
+        ctypes.string_at(0)
     if data[-1, 0] == 1:
         CALLS.append(1)
         time.sleep(0.06 if len(CALLS) < 10 else 600)

@@ -63,7 +63,7 @@ def test_outputs_follow_the_law_and_repeat_from_their_seed(subject: Any) -> None
 
 CASES = [
     (subjects.raises_at_one, "raised", "ZeroDivisionError: no such record"),
-    (subjects.exits, "raised", "SystemExit"),
+    (subjects.exits, "no return", "ends the process: SystemExit"),
     (subjects.not_finite, "not finite", "nan at (9,)"),
     (subjects.overflows, "not finite", "run 0 has the entry inf"),
     (subjects.changing_shape, "shape changed", "earlier ones had"),
@@ -232,7 +232,7 @@ def test_workers_that_hang_or_die_are_replaced() -> None:
         assert not multiprocessing.active_children()
         incident = failure(runner, 2 * ONE).incident
         assert incident.kind == "died"
-        assert "exit code 9" in incident.message
+        assert "exit code -11" in incident.message
         assert not multiprocessing.active_children()
 
 
