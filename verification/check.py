@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tailproof.refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
+from tailproof.refimpl.channel import ReplayDiverged
 from tailproof.refimpl.claims import ApproxDP
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import amplification, marginal, mutants, neighbours, privacy_loss, utility
 from tailproof.verification.calibration import PUBLISHED, check_calibration
 from tailproof.verification.composition import FALSE_ALARM, check_composition
 from tailproof.verification.divergences import NoExactFormula
+from tailproof.verification.ending import of_a_mechanism
 from tailproof.verification.expected import applying, expected_checks
 from tailproof.verification.pair_checks import (
     PAIR_CHECKS,
     Measurement,
     check_on,
     compare_or_say_why_not,
+    diverged,
+    raises_on_data,
     worse,
 )
 from tailproof.verification.query_check import check_queries, plain_algorithms, query_data
@@ -166,6 +172,8 @@ def _every_row(subject: Subject, seed: int, effort: Effort) -> _Case:
 
 
 def _with_losses(finding: Finding, subject: Subject, pair: Pair, seed: int) -> Finding:
+    if not math.isfinite(finding.measured or 0.0):
+        return finding  # it raises, or its course depends on the data: there are no losses
     found = privacy_loss.losses_on(subject, pair, seed)
     return finding if found is None else replace(finding, losses=found.to_json())
 
@@ -220,10 +228,36 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
     """Sensitivity (given pairs, then search), every release's privacy, the transcript, the channel, the ledgers, rare values,
     rows.
     """
-    yield from _pair_findings(subject, seed)
+    stages = [partial(_pair_findings, subject, seed)]
     if isinstance(subject.checked_claim, ApproxDP):
-        yield from _composition(subject, seed, effort)
-    yield from _further_findings(subject, seed, effort)
+        stages.append(partial(_composition, subject, seed, effort))
+    stages += [partial(_further_findings, subject, seed, effort), partial(_searched, subject, seed, effort)]
+    for stage in stages:
+        yield from told(subject, stage)
+    yield from told(subject, partial(amplification_findings, subject, seed))
+
+
+def told(subject: Subject, stage: Callable[[], Iterable[Finding]], name: str = "raises") -> Iterator[Finding]:
+    """The findings of a stage; that the mechanism raises where no check expects it is one of them, under this name."""
+    try:
+        yield from stage()
+    except Exception as error:
+        if not of_a_mechanism(error):
+            raise
+        measured = diverged(error) if isinstance(error, ReplayDiverged) else raises_on_data(error)
+        setting = str(subject.setting)
+        yield Finding(
+            subject.algorithm,
+            name,
+            "violated",
+            measured=measured.measured,
+            bound=measured.bound,
+            detail=measured.detail,
+            setting=setting,
+        )
+
+
+def _searched(subject: Subject, seed: int, effort: Effort) -> Iterator[Finding]:
     share = subject.setting.effort
     searches = effort.share(share)
     attained = search_sensitivity(subject, seed=seed, restarts=searches.restarts, steps=searches.steps, starts=share)
@@ -234,7 +268,6 @@ def privacy_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[Fi
         detail=f"{searched.detail}; best of {attained.tried} pairs tried",
         tried=attained.tried,
     )
-    yield from amplification_findings(subject, seed)
 
 
 def amplification_findings(subject: Subject, seed: int) -> Iterator[Finding]:
@@ -364,9 +397,9 @@ def subject_findings(subject: Subject, seed: int, effort: Effort, calibration_se
     """Everything about one subject at its setting, each finding against what is expected there."""
     found = list(privacy_findings(subject, seed, effort))
     if subject.algorithm in plain_algorithms():
-        found.append(query_finding(subject, task_seed(seed, "query")))
+        found += told(subject, lambda: [query_finding(subject, task_seed(seed, "query"))], "published query")
     if subject.algorithm in PUBLISHED:
-        found.append(calibration_finding(subject, calibration_seed))
+        found += told(subject, lambda: [calibration_finding(subject, calibration_seed)], "calibration")
     asked = applying(expected_checks(subject))
     said = [finding for finding in found if finding.check in asked or finding.status not in PASSING]
     yield from pinned(subject, [*said, *_missing(subject, asked, said)])

@@ -41,6 +41,11 @@ class NoReturn(RuntimeError):
     """The call neither returned nor raised an exception."""
 
 
+def of_a_mechanism(error: Exception) -> bool:
+    """Raised in a mechanism's call, and not by what checks it."""
+    return isinstance(error, NoReturn) or getattr(error, "of_a_mechanism", False)
+
+
 class _Late(BaseException):
     """Raised inside a call that takes too long."""
 
@@ -84,7 +89,9 @@ class Patience:
             raise NoReturn(f"ends the process: SystemExit: {error.code}") from error
         except unittest.SkipTest as error:
             raise NoReturn(f"raises SkipTest: {error}") from error
-        except Exception:
+        except Exception as error:
+            with suppress(AttributeError):
+                error.of_a_mechanism = True  # type: ignore[attr-defined]
             raise
         except BaseException as error:
             raise NoReturn(f"raises {type(error).__name__}: {error}") from error

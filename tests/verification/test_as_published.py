@@ -4,6 +4,7 @@ box, which states its own error of 1e-6.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,18 @@ def rarely_exact(data: FloatArray, channel: Channel, *, radius: float, rho: floa
     return mine(data, channel, radius=radius, rho=rho)
 
 
+def leaves_on_large(data: FloatArray, channel: Channel, *, radius: float, rho: float) -> Any:
+    if np.abs(data).max() > 100:
+        os._exit(0)
+    return mine(data, channel, radius=radius, rho=rho)
+
+
+def raises_on_large(data: FloatArray, channel: Channel, *, radius: float, rho: float) -> Any:
+    if np.abs(data).max() > 100:
+        raise ValueError("too large")
+    return mine(data, channel, radius=radius, rho=rho)
+
+
 def black_box(data: FloatArray, rng: np.random.Generator, *, radius: float, rho: float) -> FloatArray:
     mean = shortened(data, radius).mean(axis=0)
     return mean + np.sqrt(2 / rho) * radius / len(data) * rng.standard_normal(mean.shape)
@@ -74,6 +87,18 @@ def test_an_honest_implementation_passes_every_check() -> None:
 )
 def test_a_departure_is_violated(wrong: Any, check: str) -> None:
     assert statuses(wrong)[check] == "violated"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [(leaves_on_large, "a run calls os._exit, which ends the process"), (raises_on_large, "ValueError: too large")],
+)
+def test_an_end_on_some_data_is_a_finding_of_every_check_that_sees_them(wrong: Any, said: str) -> None:
+    found = {one.check: one for one in findings_as(MEAN, wrong, {"clip": "radius"}, 0, QUICK)}
+    for check in ("sensitivity", "ledger", "transcript", "forced replay", "every row", "published query", "calibration"):
+        assert found[check].status == "violated"
+        assert said in found[check].detail
+    assert not [one for one in found.values() if one.status == "skipped"]
 
 
 def test_a_branch_that_no_setting_took_is_named() -> None:
