@@ -91,7 +91,7 @@ def parameters_of(function: Callable[..., Any], entry: Algorithm, names: Mapping
 
 def _in_the_place_of(subject: Subject, function: Callable[..., Any], accepted: dict[str, str]) -> Subject:
     setting = subject.setting
-    names = published_names(subject.mechanism, (setting.n, setting.d), setting.parameters)
+    names = published_names(subject.mechanism, setting.admissible(np.zeros((setting.n, setting.d))), setting.parameters)
     return replace(subject, mechanism=in_its_place(function, accepted, names), patience=patience_with(function))
 
 
@@ -120,12 +120,12 @@ def in_its_place(function: Callable[..., Any], accepted: dict[str, str], names: 
     return mechanism
 
 
-def published_names(published: Mechanism, shape: tuple[int, ...], parameters: dict[str, Any]) -> list[str]:
-    """What the published algorithm calls its releases: public, and so the same on all data of the size."""
+def published_names(published: Mechanism, data: FloatArray, parameters: dict[str, Any]) -> list[str]:
+    """What the published algorithm calls its releases: public, and so the same on all data of the size that it takes."""
     channel = Channel.sampling(np.random.default_rng(0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnprovedClaim)
-        published(np.zeros(shape), channel, **parameters)
+        published(data, channel, **parameters)
     return [release.name for release in channel.transcript()]
 
 
@@ -139,7 +139,7 @@ def vectors_finding(entry: Algorithm, function: Callable[..., Any], accepted: di
         if request["kind"] != "transcript" or inputs["algorithm"] != entry.id:
             return {"unsupported": "another algorithm"}
         parameters = from_json(inputs["parameters"])
-        names = published_names(implementation.mechanism, np.shape(inputs["data"]), parameters)
+        names = published_names(implementation.mechanism, np.array(inputs["data"]), parameters)
         try:
             return {"outputs": transcripts.answer(in_its_place(function, accepted, names), inputs)}
         except Exception as error:  # somebody's function may fail in any way
