@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,9 +18,6 @@ import numpy as np
 
 from tailproof._nearest import did_you_mean
 from tailproof.refimpl.catalogue import Algorithm, Setting
-from tailproof.refimpl.channel import Channel, Mechanism, Release
-from tailproof.refimpl.claims import UnprovedClaim
-from tailproof.refimpl.laws import Value
 from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification import neighbours
 from tailproof.verification.auditing.audit import audit
@@ -29,15 +25,12 @@ from tailproof.verification.auditing.runner import shows_its_channel
 from tailproof.verification.branches import Exploration, blocking_in_all
 from tailproof.verification.check import Effort, subject_findings
 from tailproof.verification.ending import patience_with
+from tailproof.verification.recorded_runs import in_its_place, published_names, vectors_finding
 from tailproof.verification.report import Finding, Status
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Pair, Subject, subject_of, worst_pairs
 from tailproof.verification.transcripts.choices import check_choices, explored
 from tailproof.verification.transcripts.suite import code_reaches
-from tailproof.verification.vectors import transcripts
-from tailproof.verification.vectors.command import SHIPPED
-from tailproof.verification.vectors.parameters import from_json
-from tailproof.verification.vectors.reader import check, load, wanted
 
 BUDGET = 20_000  # runs of each audit of a black box
 CONFIDENCE = 1 - 1e-6
@@ -108,66 +101,6 @@ def branches_finding(entry: Algorithm, seen: Sequence[Exploration], seed: int) -
     found = check_choices(blocking_in_all(seen))
     status: Status = "inconclusive" if found.undecided else "consistent"
     return Finding(entry.id, "branches", status, found.measured, found.bound, seed=seed, detail=found.detail)
-
-
-def in_its_place(function: Callable[..., Any], accepted: dict[str, str], names: Sequence[str]) -> Mechanism:
-    """The function under the published names of parameters and, in order, of releases."""
-
-    def mechanism(data: FloatArray, channel: Channel, **parameters: Any) -> Any:
-        theirs = {accepted[name]: value for name, value in parameters.items()}
-        return function(data, Renamed(channel, tuple(names)), **theirs)
-
-    return mechanism
-
-
-def published_names(published: Mechanism, data: FloatArray, parameters: dict[str, Any]) -> list[str]:
-    """What the published algorithm calls its releases: public, and so the same on all data of the size that it takes."""
-    channel = Channel.sampling(np.random.default_rng(0))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnprovedClaim)
-        published(data, channel, **parameters)
-    return [release.name for release in channel.transcript()]
-
-
-def vectors_finding(entry: Algorithm, function: Callable[..., Any], accepted: dict[str, str]) -> Finding:
-    """The published algorithm's test vectors: recorded runs that are replayed here."""
-    implementation = entry.implementation
-    assert implementation is not None
-
-    def ask(request: dict[str, Any]) -> dict[str, Any]:
-        inputs = request["inputs"]
-        if request["kind"] != "transcript" or inputs["algorithm"] != entry.id:
-            return {"unsupported": "another algorithm"}
-        parameters = from_json(inputs["parameters"])
-        names = published_names(implementation.mechanism, np.array(inputs["data"]), parameters)
-        try:
-            return {"outputs": transcripts.answer(in_its_place(function, accepted, names), inputs)}
-        except Exception as error:  # somebody's function may fail in any way
-            return {"error": f"{type(error).__name__}: {error}"}
-
-    report = check(wanted(load(SHIPPED), ["transcript"]), ask)
-    passed, failed = sum(report.passed.values()), len(report.failures)
-    said = f"{passed} of {passed + failed} test vectors pass"
-    if failed:
-        said += f"; first {report.failures[0].id}: {report.failures[0].difference}"
-    return Finding(entry.id, "vectors", "violated" if failed else "certified", failed, 0.0, detail=said)
-
-
-class Renamed(Channel):
-    """Hands every release on under the published name of its place in the order; beyond them, under its own."""
-
-    def __init__(self, inner: Channel, names: tuple[str, ...]) -> None:
-        super().__init__(inner._draw, inner._log, inner._prefix, inner._rows, inner._refused)
-        self._names = names
-
-    def _record(self, declared: Release) -> Value:
-        place = len(self._log)
-        name = self._names[place] if place < len(self._names) else self._prefix + declared.name
-        return Channel(self._draw, self._log, "", self._rows, self._refused)._record(replace(declared, name=name))
-
-    def part(self, name: str, rows: Any) -> Channel:
-        inner = super().part(name, rows)
-        return Renamed(inner, self._names)
 
 
 def _as_a_black_box(

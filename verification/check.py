@@ -30,6 +30,7 @@ from tailproof.verification.pair_checks import (
     worse,
 )
 from tailproof.verification.query_check import check_queries, plain_algorithms, query_data
+from tailproof.verification.recorded_runs import is_recorded, own_vectors_finding
 from tailproof.verification.report import PASSING, Finding, Status
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.sensitivity import search_sensitivity
@@ -369,7 +370,8 @@ def parts_of(entry: Algorithm) -> list[str]:
     assert entry.implementation is not None
     parts = [f"setting {index}" for index, _ in enumerate(entry.implementation.settings)] + ["amplification"]
     parts += ["output"] if entry.id in marginal.AUDITED else []
-    return parts + (["utility"] if entry.id in utility.BOUNDS else [])
+    parts += ["utility"] if entry.id in utility.BOUNDS else []
+    return parts + (["vectors"] if is_recorded(entry.id) else [])
 
 
 def part_findings(entry: Algorithm, part: str, seed: int, effort: Effort) -> Iterator[Finding]:
@@ -378,6 +380,8 @@ def part_findings(entry: Algorithm, part: str, seed: int, effort: Effort) -> Ite
         yield from _further_amplification(entry.id, seed)
     elif part == "output":
         yield output_finding(entry.id, task_seed(seed, entry.id, "final iterate"), effort)
+    elif part == "vectors":
+        yield own_vectors_finding(entry)
     elif part == "utility":
         subject = subject_of(entry.id, 0, implementation=entry.implementation)
         yield utility_finding(subject, task_seed(seed, entry.id, "utility"), effort)

@@ -17,6 +17,7 @@ from tailproof.refimpl.claims import ApproxDP
 from tailproof.refimpl.laws import PerturbedMinimiser
 from tailproof.verification import amplification, marginal, utility
 from tailproof.verification.calibration import PUBLISHED
+from tailproof.verification.recorded_runs import is_recorded
 from tailproof.verification.subject import Subject, subject_of
 
 CHECKS = (
@@ -39,10 +40,11 @@ CHECKS = (
     "amplified claim",
     "final iterate",
     "utility",
+    "vectors",
 )
 """All of them, in the order of the matrix."""
 
-OF_ROWS = ("final iterate", "utility")
+OF_ROWS = ("final iterate", "utility", "vectors")
 """Those that are done once for a row, not at each of its settings."""
 
 APPLIES = ""
@@ -85,6 +87,7 @@ def expected_of_row(entry: Algorithm) -> dict[str, str]:
     return {
         "final iterate": APPLIES if entry.id in marginal.AUDITED else outputs,
         "utility": APPLIES if entry.id in utility.BOUNDS else "no bound on its error with explicit constants",
+        "vectors": APPLIES if is_recorded(entry.id) else "no runs of it are recorded",
     }
 
 

@@ -195,6 +195,7 @@ CHECKS = {
     "ledger": "The budgets that the releases declare add up to no more than the claim, for every record.",
     "calibration": "The noise scales used are those of the published formulas.",
     "utility": "The error stays below the published bound, where the bound has explicit constants.",
+    "vectors": "The runs that ship with Tailproof come out the same, to a ten-thousandth of what a solver is allowed.",
     "accuracy": "A computed minimiser is as close to the exact one as the noise after it allows for.",
     "final iterate": "A black-box audit: what a few hundred published outputs alone reveal, as a lower bound on ε or ρ.",
     "amplified claim": "Claims that rely on a hidden random order or hidden batches: δ computed over these.",
