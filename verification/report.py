@@ -62,6 +62,11 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.6g}"
 
 
+def short(value: float) -> str:
+    """What was estimated from few runs has no more digits."""
+    return f"{value:.4g}"
+
+
 def table(rows: Rows, header: Sequence[str]) -> str:
     """Columns of text, aligned; as wide as they are."""
     return render(Table(rows, header))

@@ -34,7 +34,7 @@ from tailproof.refimpl.channel import Mechanism, run
 from tailproof.refimpl.claims import Claim
 from tailproof.refimpl.validation import FloatArray, InputError, whole
 from tailproof.verification import files, plotting
-from tailproof.verification.report import number, plain
+from tailproof.verification.report import plain, short
 from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Task, Workers, run_tasks, workers_of
 
@@ -282,19 +282,18 @@ HEADER = [
     "statistic",
     "lower bound",
     "measured",
-    "95 %",
+    "95 % interval",
     "upper bound",
-    "failures",
+    "runs above lower bound",
     "verdict",
 ]
 
 
 def cells(row: Json) -> list[str]:
     low, high = row["interval"]
-    upper = "–" if row["upper"] is None else f"{number(row['upper'])} ({row['upper_is']})"
-    share = "–" if row["share"] is None else f"{row['share']:.3f} ≥ {row['share_lower']:.3f}"
-    short = [f"{x:.4g}" for x in (row["lower"], row["measured"])]
-    ends = f"[{low:.4g}, {high:.4g}]"
+    upper = "–" if row["upper"] is None else f"{short(row['upper'])} ({row['upper_is']})"
+    share = "–" if row["share"] is None else f"{row['share']:.3f}, at least {row['share_lower']:.3f}"
+    ends = f"[{short(low)}, {short(high)}]"
     verdict = row["verdict"] + (f": {row['detail']}" if row["detail"] else "")
     return [
         row["algorithm"],
@@ -302,7 +301,8 @@ def cells(row: Json) -> list[str]:
         row["claim"],
         str(row["n"]),
         row["statistic"],
-        *short,
+        short(row["lower"]),
+        short(row["measured"]),
         ends,
         upper,
         share,

@@ -47,7 +47,7 @@ from tailproof.bounds.statements import Statement
 from tailproof.bounds.theorems import theorem
 from tailproof.refimpl.channel import Mechanism, run
 from tailproof.refimpl.validation import FloatArray, InputError
-from tailproof.verification.report import number
+from tailproof.verification.report import short
 from tailproof.verification.sandwich import Mean
 from tailproof.verification.shown import Shown, Table
 from tailproof.verification.workers import Task, Workers, run_tasks
@@ -259,7 +259,8 @@ def gathered(
     values = {letter: value for letter, value in case.values.items() if letter != over}
     found |= _inequality([point.explicit for point in points.values()], measured, found["points"])
     explained = case.reason if found["verdict"] in ("grows", "saturated") else ""
-    about |= {"over": over, "values": values, "runs": runs, "logs": "keep" if logs else "drop"}
+    statistic = "mean" if case.quantile is None else f"{case.quantile:g}-quantile"
+    about |= {"over": over, "values": values, "runs": runs, "statistic": statistic, "logs": "keep" if logs else "drop"}
     return {**about, **found, "reason": explained}
 
 
@@ -330,7 +331,7 @@ def _against(bound: Explicit, risks: FloatArray, *, share: float) -> Json:
         chance = float(binom.sf(beyond - 1, runs, bound.failure))
         limit = float(beta.ppf(1 - error, beyond + 1, runs - beyond)) if beyond < runs else 1.0  # Clopper and Pearson
     verdict = "violated" if chance <= share * FALSE_ALARM else "confirmed" if limit <= asked else "consistent"
-    what = "mean" if bound.failure is None else "share beyond it"
+    what = "mean" if bound.failure is None else "share of runs above the bound"
     return {
         "upper": bound.upper,
         "what": what,
@@ -420,18 +421,19 @@ def overview(result: Json) -> Shown:
     rows = [
         [
             f"{row['at']:g}",
-            number(row["measured"]),
-            f"[{number(row['interval'][0])}, {number(row['interval'][1])}]",
-            number(row["bound"]),
-            number(row["ratio"]),
-            f"{row['of_start']:.3f}",
+            short(row["measured"]),
+            f"[{short(row['interval'][0])}, {short(row['interval'][1])}]",
+            short(row["bound"]),
+            short(row["ratio"]),
+            short(row["of_start"]) if row["of_start"] else "no start",
             f"{row['bound_slope']:+.3f}",
         ]
         for row in result["points"]
     ]
-    columns = [result["over"], "measured", "95 % interval", "rate", "measured / rate", "of the start's", "rate's slope"]
-    logs = "" if result["logs"] == "keep" else ", the rate without logarithms"
-    parts: list[Shown] = [head, f"{result['runs']} runs at each value{logs}", Table(rows, columns)]
+    columns = [result["over"], "measured", "95 % interval", "rate", "measured / rate", "measured / start", "slope of rate"]
+    logs = "" if result["logs"] == "keep" else "; the rate without logarithms"
+    about = f"measured: the {result['statistic']} of {result['runs']} runs at each value{logs}"
+    parts: list[Shown] = [head, about, Table(rows, columns)]
     if result.get("explicit"):
         parts += _with_constants(result)
     return [*parts, sentence(result)]
@@ -441,13 +443,13 @@ def _with_constants(result: Json) -> list[Shown]:
     rows = [
         [
             f"{row['at']:g}",
-            number(row["explicit"]["upper"]),
+            short(row["explicit"]["upper"]),
             row["explicit"]["what"],
-            *(number(row["explicit"][key]) for key in ("measured", "limit", "asked")),
+            *(short(row["explicit"][key]) for key in ("measured", "limit", "asked")),
             row["explicit"]["verdict"],
         ]
         for row in result["points"]
         if "explicit" in row
     ]
     title = "with explicit constants, 99 % limits for all values at once:"
-    return [title, Table(rows, [result["over"], "bound", "what", "measured", "limit", "allowed", "verdict"])]
+    return [title, Table(rows, [result["over"], "bound", "statistic", "measured", "99 % limit", "allowed", "verdict"])]
