@@ -1,4 +1,4 @@
-"""Does a paper print what follows?  The printed rate of a statement against the derived one, decided both ways."""
+"""Does a paper print what follows?  The published rate of a statement against the derived one, decided both ways."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Agreement:
 
     @property
     def claims_more(self) -> bool:
-        """Whether the print says more than follows: a larger lower bound, or a smaller anything else."""
+        """Whether the paper says more than follows: a larger lower bound, or a smaller anything else."""
         wrong = "printed is larger" if self.statement.kind == "lower" else "printed is smaller"
         return self.verdict in (wrong, "incomparable")
 
 
 def agreement(statement: Statement) -> Agreement | None:
-    """None if the statement does not have both rates.  Where the print says that it hides logarithms, a difference by
+    """None if the statement does not have both rates.  Where the paper says that it hides logarithms, a difference by
     logarithms alone is none."""
     if not statement.printed or not statement.derived:
         return None
@@ -66,7 +66,7 @@ def _agreement(statement: Statement, *, logs: bool) -> Agreement:
 
 
 def both_ways(statement: Statement, *, logs: bool = True) -> tuple[Answer, Answer] | None:
-    """Is derived ≲ printed, and printed ≲ derived?  None if there are not both.  Letters that both mention stand for themselves,
+    """Is derived ≲ published, and published ≲ derived?  None without both.  Letters that both mention stand for themselves,
     the others for their choices."""
     if not statement.printed or not statement.derived:
         return None

@@ -71,7 +71,7 @@ class Row:
 
     @property
     def derived(self) -> bool:
-        """Whether some statement has this rate as derived; a rate that is only printed is not relied upon."""
+        """Whether some statement has this rate as derived; a rate that is only published is not relied upon."""
         return any("derived" in source.readings for source in self.sources)
 
 
@@ -184,7 +184,7 @@ def rows_of(group: Group) -> tuple[Row, ...]:
     """The group's rates, upper bounds first.
 
     Statements with the same rate under the same conditions share a row, and so do those that need more conditions, unless they
-    are derived and what needs fewer is only printed.
+    are derived and what needs fewer is only published.
     """
     found: dict[tuple[str, str], list[tuple[Rate, Source]]] = {}
     for kind, form, rate, source in _sources(group):
@@ -368,7 +368,7 @@ def chart(group: Group) -> Chart:
 
 @dataclass(frozen=True)
 class Listed:
-    """A statement with a rate: does the print agree with the derivation, where is it compared, and what is wrong with it?"""
+    """A statement with a rate: does the paper agree with the derivation, where is it compared, and what is wrong with it?"""
 
     statement: Statement
     agreement: str  # the verdict of `tailproof.bounds.agreement`; "–" with one rate only

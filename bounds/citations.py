@@ -1,7 +1,7 @@
 """The five papers: who wrote them, where they appeared, and how much of each text we have.
 
 Titles and authors are as on the papers' first pages, but for two facts: P4's author stands on its arXiv page, and P1's
-appendix prints "Sridhar Devadas" where the papers that cite it have Srinivas Devadas.  Venues and pages of P1 and P3 are
+appendix has "Sridhar Devadas" where the papers that cite it have Srinivas Devadas.  Venues and pages of P1 and P3 are
 those that the other papers' reference lists give.
 """
 
@@ -71,7 +71,7 @@ _PAPERS = (
         None,
         False,
         "We have the appendix only, so most statements are read off their proofs, and Theorems 1 and 3 are reconstructed.",
-        "The appendix prints the third author as Sridhar Devadas.",
+        "The appendix has the third author as Sridhar Devadas.",
     ),
     Citation(
         "P2",

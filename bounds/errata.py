@@ -1,4 +1,4 @@
-"""Where a printed statement, step or display is wrong, each with a discrepancy that can be recomputed.
+"""Where a published statement, step or display is wrong, each with a discrepancy that can be recomputed.
 
 `tailproof.bounds.erratum` says what an erratum is.
 """

@@ -1,6 +1,6 @@
 """A place where print and truth differ, resting on a discrepancy that can be recomputed.
 
-Every entry rests on a gap: a small function that returns the measured quantity and what the print allows for it, so
+Every entry rests on a gap: a small function that returns the measured quantity and what the paper allows for it, so
 that the entry stands exactly when measured > allowed.  `evidence` holds the gap's arguments and both numbers;
 `recheck` computes the gap anew.  Where one lost symbol would explain the discrepancy, `found` says that it is possibly
 an extraction loss, because the texts at hand were extracted by machine.

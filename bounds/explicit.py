@@ -1,4 +1,4 @@
-"""Statements with explicit constants: one pure function per inequality, with the constants exactly as printed.
+"""Statements with explicit constants: one pure function per inequality, with the constants exactly as published.
 
 A function returns the right-hand side of its statement, in the paper's own parametrisation and natural logarithms, also
 where the statement is wrong: what fails is said in `tailproof.bounds.errata`, and measured in `tailproof.verification.statements`.
@@ -37,7 +37,7 @@ Kind = Literal["upper", "lemma", "privacy", "identity"]
 
 @dataclass(frozen=True)
 class ExplicitStatement:
-    """One printed inequality (or identity) whose constants are all explicit."""
+    """One published inequality (or identity) whose constants are all explicit."""
 
     id: str
     paper: str
@@ -75,7 +75,7 @@ def laplace_delta(*, sensitivity: float, scale: float, epsilon: float) -> float:
 
 
 def p0_gaussian_scale(*, sensitivity: float, epsilon: float, delta: float) -> float:
-    """P0 Definition 3: σ = 4Δ√log(1/δ)/ε, printed for 0 < ε, δ ≤ 1."""
+    """P0 Definition 3: σ = 4Δ√log(1/δ)/ε, stated for 0 < ε, δ ≤ 1."""
     noise = math.sqrt(math.log(1 / _unit("delta", delta)))
     return 4 * positive("sensitivity", sensitivity) * noise / _unit("epsilon", epsilon)
 
@@ -84,7 +84,7 @@ def p0_gaussian_scale(*, sensitivity: float, epsilon: float, delta: float) -> fl
 
 
 def minimiser_distance_upper(*, n: int, gradient_second_moment: float, strong_convexity: float) -> float:
-    """P1 Lemma 1: ‖w_D − w*‖ ≤ √(40 E‖∇ℓ(w*,x)‖²/(nα²)), printed with probability at least 3/4."""
+    """P1 Lemma 1: ‖w_D − w*‖ ≤ √(40 E‖∇ℓ(w*,x)‖²/(nα²)), stated with probability at least 3/4."""
     n, alpha = whole("n", n, least=1), positive("strong_convexity", strong_convexity)
     return math.sqrt(40 * nonnegative("gradient_second_moment", gradient_second_moment) / n) / alpha
 
@@ -179,7 +179,7 @@ def run_zcdp(*, epsilon: float, delta: float) -> float:
 
 
 def group_zcdp(*, epsilon: float, delta: float, groups: int) -> float:
-    """P2 Theorem 6 (24): the zCDP each of k shuffled groups needs, printed for ε ≤ 8e²√(ln(4/δ)/k)."""
+    """P2 Theorem 6 (24): the zCDP each of k shuffled groups needs, stated for ε ≤ 8e²√(ln(4/δ)/k)."""
     k, delta = whole("groups", groups, least=1), probability("delta", delta)
     epsilon = between("epsilon", positive("epsilon", epsilon), 0, 8 * math.e**2 * math.sqrt(math.log(4 / delta) / k))
     return epsilon**2 * k / (64 * math.e**4 * math.log(8 / delta) * (1 + 2 * math.sqrt(math.log(12 * k / delta))) ** 2)
@@ -236,7 +236,7 @@ def symmetrised_upper(*, average: float) -> float:
 
 
 def contracted_upper(*, average: float) -> float:
-    """P2 Lemma 13 (115): the Rademacher average (1/n)E sup Σσᵢf(Uᵢ), printed as a bound of E sup Σσᵢ|f(Uᵢ)|."""
+    """P2 Lemma 13 (115): the Rademacher average (1/n)E sup Σσᵢf(Uᵢ), published as a bound of E sup Σσᵢ|f(Uᵢ)|."""
     return real("average", average)
 
 
@@ -244,13 +244,13 @@ def contracted_upper(*, average: float) -> float:
 
 
 def p3_gaussian_scale(*, sensitivity: float, epsilon: float, delta: float) -> float:
-    """P3 Lemma 3: σ = Δ√(2 log(1.25/δ))/ε; printed without a range for ε."""
+    """P3 Lemma 3: σ = Δ√(2 log(1.25/δ))/ε; stated without a range for ε."""
     noise = math.sqrt(2 * math.log(1.25 / _unit("delta", delta)))
     return positive("sensitivity", sensitivity) * noise / positive("epsilon", epsilon)
 
 
 def peeling_scale(*, sensitivity: float, sparsity: int, epsilon: float, delta: float) -> float:
-    """P3 Algorithm 4 and Lemma 22: Laplace scale 4λ√(2s log(1/δ))/ε, printed for 0 < ε, δ < 1."""
+    """P3 Algorithm 4 and Lemma 22: Laplace scale 4λ√(2s log(1/δ))/ε, stated for 0 < ε, δ < 1."""
     noise = math.sqrt(2 * whole("sparsity", sparsity, least=1) * math.log(1 / probability("delta", delta)))
     return 4 * positive("sensitivity", sensitivity) * noise / probability("epsilon", epsilon)
 
@@ -319,7 +319,7 @@ def truncation_level(*, n: int, v: float, moment: float, epsilon: float, delta: 
 
 
 def truncated_sampling_error_upper(*, n: int, v: float, moment: float, clip: float, xi: float) -> float:
-    """P3 proof of Theorem 1 (5): √(2B^{1−v}u log(1/ξ)/n) + B log(1/ξ)/(3n), two-sided, printed at 1 − ξ."""
+    """P3 proof of Theorem 1 (5): √(2B^{1−v}u log(1/ξ)/n) + B log(1/ξ)/(3n), two-sided, stated at 1 − ξ."""
     n, B, log = whole("n", n, least=1), positive("clip", clip), math.log(1 / probability("xi", xi))
     variance = _power(B, 1 - _moment_order(v)) * positive("moment", moment)
     return math.sqrt(2 * variance * log / n) + B * log / (3 * n)

@@ -1,1 +1,1 @@
-"""The statements of the five papers, and what is wrong in print."""
+"""The statements of the five papers, and what is wrong in them."""

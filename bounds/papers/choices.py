@@ -149,7 +149,7 @@ _P3 = (
         },
         _V,
         attained=False,
-        note="η, T, τ together.  The printed τ has no u, the printed η leaves two terms with 1/R²; P3.O3 has the best ones.",
+        note="η, T, τ together.  The published τ has no u, the published η leaves two terms with 1/R²; P3.O3 has the best ones.",
     ),
     Choice(
         "P3.O3",
@@ -174,7 +174,7 @@ _P3 = (
         _MEDIAN.replace("(1/n)", "(T/n)").replace("tau*d/(eps*n)", "tau*d*T/(eps*n)"),
         {"tau": "(u*eps*n/(sqrt(d)*T))**(1/(1+v))"},
         (*_V, "T>=1"),
-        note="On batches of n/T records; the print has √T in place of T.",
+        note="On batches of n/T records; the paper has √T in place of T.",
     ),
     Choice(
         "P3.T7",
@@ -183,7 +183,7 @@ _P3 = (
         _V,
         attained=False,
         excess="d",
-        note="The printed τ (T is a constant there): the bias is d^{v/(1+v)} times larger than at Corollary 1's τ.",
+        note="The published τ (T is a constant there): the bias is d^{v/(1+v)} times larger than at Corollary 1's τ.",
     ),
     Choice(
         "P3.T10",

@@ -32,7 +32,7 @@ _EXPECTATION = "in expectation, hence with constant probability"
 _SHUFFLED = "smooth losses; in expectation, hence with constant probability; privacy by shuffling needs ε ≤ √(log(n/δ)/n)"
 _SMALL = ("eps<=1/sqrt(n)",)
 _LIPSCHITZ_LOWER = "the instances are Lipschitz, hence in the class"
-_LEMMA_15 = "as printed: its proof rests on Lemma 15 of P3, which is false"
+_LEMMA_15 = "as published: its proof rests on Lemma 15 of P3, which is false"
 _AT_ORDER_TWO = "at k = 2 only: a lower bound for second moments says nothing about a class with more moments"
 _ROOT_RHO = "ε = √ρ, as P0 sets the two side by side (P0.C9, P0.C22)"
 
@@ -121,7 +121,7 @@ CONVEX = (
             Entry("P4.OURS.zcdp", _ROOT | _ZCDP_TO_APPROX, _EXPECTATION),
             Entry("P4.T3.1 P4.OURS.bound", _ROOT),
             Entry("P2.T1", {"p": "k"}),
-            Entry("P2.TAB1.r6 P2.INTRO.lower", {"p": "k"}, "as printed, for a class where it is false", reading="printed"),
+            Entry("P2.TAB1.r6 P2.INTRO.lower", {"p": "k"}, "as published, for a class where it is false", reading="printed"),
             Entry("P0.TAB1.r1.lower", {}, _LIPSCHITZ_LOWER),
         ),
         left_out=(
@@ -289,8 +289,8 @@ CONVEX = (
         dictionary=(_SCALES, _LOGS, ("moments u of order 1 + v", "kept, as in P3")),
         entries=(
             Entry("P3.T6 P3.O3", {"D": "1", "R": "1"}),
-            Entry("P3.INTRO.c", {}, "printed without u", where=("u==1",)),
-            Entry("P3.T6.combined", {"D": "1", "R": "1"}, "printed without u", where=("u==1",)),
+            Entry("P3.INTRO.c", {}, "stated without u", where=("u==1",)),
+            Entry("P3.T6.combined", {"D": "1", "R": "1"}, "stated without u", where=("u==1",)),
             Entry("P3.T9.approx", {}, _LEMMA_15),
         ),
         left_out=(
@@ -436,11 +436,11 @@ STRONG = (
         dictionary=(
             _SCALES,
             _LOGS,
-            ("moments u of order 1 + v", "kept, as in P3; printed without u in the introduction: u = 1"),
+            ("moments u of order 1 + v", "kept, as in P3; stated without u in the introduction: u = 1"),
         ),
         entries=(
             Entry("P3.T7 P3.T7.tau", {"D": "1", "mu": "1", "beta": "1"}),
-            Entry("P3.INTRO.b", {}, "printed without u", where=("u==1",)),
+            Entry("P3.INTRO.b", {}, "stated without u", where=("u==1",)),
             Entry("P3.T8.approx", {}, _LEMMA_15),
         ),
         left_out=(("P3.T8", "a lower bound for ε-DP says nothing about (ε, δ)-DP"),),
@@ -473,7 +473,7 @@ GROWTH = (
             Entry(
                 "P0.TAB1.r9.lower P0.TAB1.r10.lower",
                 _NORM,
-                "as printed, for (ε, δ)-DP; proved for ρ-zCDP",
+                "as published, for (ε, δ)-DP; proved for ρ-zCDP",
                 reading="printed",
             ),
         ),
@@ -521,11 +521,11 @@ MEANS = (
         privacy="(ε, δ)-DP",
         language=("n", "eps", "u", "v"),
         where=("0<v", "v<=1", "eps<=1", "n*eps>=1"),
-        dictionary=(_LOGS, _PURE_TO_APPROX, ("printed without u", "u = 1: compared there only")),
+        dictionary=(_LOGS, _PURE_TO_APPROX, ("stated without u", "u = 1: compared there only")),
         entries=(
             Entry("P3.ABS.a P3.T1 P3.R1.optimal", {}),
             Entry("P3.O1", {}, "ε-DP"),
-            Entry("P3.INTRO.a", {}, "printed without u", where=("u==1",)),
+            Entry("P3.INTRO.a", {}, "stated without u", where=("u==1",)),
             Entry("P3.R1", {}, "at v = u = 1", where=("u==1", "v>=1")),
             Entry("P3.T2", {}, "δ ≤ ε", without=("delta<=eps",)),
             Entry("P3.T2.v1", {}, "at v = u = 1; δ ≤ ε", where=("u==1", "v>=1"), without=("delta<=eps",)),
@@ -627,7 +627,7 @@ MEANS = (
             Entry(
                 "P2.T5",
                 {"p": "k", "R": "sqrt(d)*(n*eps/sqrt(d))**(1/k)"},
-                "privacy as printed, which is unproved",
+                "privacy as published, which is unproved",
                 power="2",
             ),
             Entry(
@@ -666,10 +666,10 @@ SPARSE = (
         privacy="(ε, δ)-DP",
         language=("n", "d", "s", "eps", "u", "v"),
         where=("0<v", "v<=1", "eps<=1", "s>=1", "d>=2*s", "n*eps>=s"),
-        dictionary=(("logarithms", "dropped, of d too"), ("printed without u", "u = 1: compared there only")),
+        dictionary=(("logarithms", "dropped, of d too"), ("stated without u", "u = 1: compared there only")),
         entries=(
             Entry("P3.T10 P3.R3", {}),
-            Entry("P3.INTRO.d", {}, "printed without u", where=("u==1",)),
+            Entry("P3.INTRO.d", {}, "stated without u", where=("u==1",)),
             Entry("P3.R3.v1", {}, "at v = 1", where=("v>=1",)),
             Entry("P3.T11.approx", {}, _LEMMA_15),
             Entry("P3.L27.approx", {}, f"{_LEMMA_15}; the sparse mean, one of the losses"),

@@ -97,7 +97,7 @@ def gaussian_norm_tail_upper(*, deviation: float, scale: float) -> float:
 
 
 def localised_risk_upper(*, growth: float, theta: float, rate: float) -> float:
-    """Proof of Theorem 11, case 1: F(ŵ_m) − F(w*) ≤ 4(2a)^{θ/(θ−1)}λ^{−1/(θ−1)} (printed at last with 2a^{θ/(θ−1)})."""
+    """Proof of Theorem 11, case 1: F(ŵ_m) − F(w*) ≤ 4(2a)^{θ/(θ−1)}λ^{−1/(θ−1)} (stated at last with 2a^{θ/(θ−1)})."""
     theta = _order("theta", theta)
     power = (2 * nonnegative("rate", rate)) ** (theta / (theta - 1))
     return float(4 * power * positive("growth", growth) ** (-1 / (theta - 1)))
@@ -120,7 +120,7 @@ def iterated_factor_upper(*, theta: float, log_c: float) -> float:
 def zcdp_fano_lower(
     *, separation: float, log_packing: float, n: int, divergence: float, distance: float, rho: float
 ) -> float:
-    """Lemma 5: (α/2)max{1 − (nβ + log 2)/log M, 1 − (ρ(n²γ² + nγ(1−γ)) + log 2)/log M}, as printed for any Φ."""
+    """Lemma 5: (α/2)max{1 − (nβ + log 2)/log M, 1 − (ρ(n²γ² + nγ(1−γ)) + log 2)/log M}, as published for any Φ."""
     n, log = whole("n", n, least=1), positive("log_packing", log_packing)
     gamma = between("distance", distance, 0, 1)
     plain = n * nonnegative("divergence", divergence)
@@ -220,7 +220,7 @@ _PRELIMINARIES: tuple[Statement, ...] = (
         "Definition 8",
         "lemma",
         "printed",
-        "A λ-strongly convex function is (2, λ/2)-TNC; Section 7 prints (2, λ).",
+        "A λ-strongly convex function is (2, λ/2)-TNC; Section 7 has (2, λ).",
         "Section 3, after (1); Section 7.1",
         printed="lam*D**2",
         derived="lam*D**2",
@@ -233,7 +233,7 @@ _PRELIMINARIES: tuple[Statement, ...] = (
         "Definition 8",
         "lemma",
         "printed",
-        "A (θ, λ)-TNC function is (θ', λ)-TNC for θ' > θ; true with λD^{θ−θ'}, D the diameter, hence as printed for D ≤ 1 only.",
+        "A (θ, λ)-TNC function is (θ', λ)-TNC for θ' > θ; true with λD^{θ−θ'}, D the diameter, hence as published for D ≤ 1 only.",
         "Section 3, after (1)",
         where=("theta>1",),
         steps=("t^θ ≥ D^{θ−θ'}t^{θ'} for t ≤ D, with equality at t = D.",),
@@ -329,7 +329,7 @@ _CONVEX: tuple[Statement, ...] = (
             "If w ↦ w − η·(clipped mean) does not expand, the distance obeys x ← (1 − ηλ)x + 2ηC/n, whose limit is 2C/(nλ).",
             "Clipping in the plane is not the gradient of a convex function: for ½(aw₁² + w₂²) the fixed point moves by up to "
             "(a + 1)/(2√a) times 2C/(nλ), so in general neither this nor the privacy of Algorithms 3, 4 and 5 holds.",
-            "The printed proof instead calls line 3 of Algorithm 2 ε²/(2T)-zCDP, although no noise is added there.",
+            "The published proof instead calls line 3 of Algorithm 2 ε²/(2T)-zCDP, although no noise is added there.",
         ),
         algorithms=("P0.A2", "P0.A3"),
     ),
@@ -373,7 +373,7 @@ _CONVEX: tuple[Statement, ...] = (
         steps=(
             "Where P0.A2.stability holds: ρ = ε²/(32 log(1/δ)), hence (ε, δ) even for ε ≤ 20 log(1/δ).",
             "Where it fails so does the claim: 256 records in the plane give δ = 0.0013 instead of 10^{−5}.",
-            "The printed proof turns (2ε√log(1/δ), δ) into (ε², δ), which is the wrong direction.",
+            "The published proof turns (2ε√log(1/δ), δ) into (ε², δ), which is the wrong direction.",
         ),
         algorithms=("P0.A3",),
     ),
@@ -400,7 +400,7 @@ _CONVEX: tuple[Statement, ...] = (
         where=("k>=2",),
         printed="G**k/C**(k-1)",
         derived="G**k/C**(k-1)",
-        steps=("(t − C)₊ ≤ t^k(k−1)^{k−1}/(k^kC^{k−1}), which is smaller than printed by more than e.",),
+        steps=("(t − C)₊ ≤ t^k(k−1)^{k−1}/(k^kC^{k−1}), which is smaller than published by more than e.",),
         explicit=clipping_bias_upper,
     ),
     Statement(
@@ -426,7 +426,7 @@ _CONVEX: tuple[Statement, ...] = (
         "Equation 6",
         "lemma",
         "proof",
-        "Optimisation error of phase i, printed as η²n/(16^i4^i)·(L_f² + n r̃^{2k}/(C_i^{2k−2}4^i)).",
+        "Optimisation error of phase i, published as η²n/(16^i4^i)·(L_f² + n r̃^{2k}/(C_i^{2k−2}4^i)).",
         "Appendix B (6)",
         where=ORDERS,
         printed="eta**2*n*(L**2 + n*G**(2*k)/C**(2*k-2))",
@@ -435,7 +435,7 @@ _CONVEX: tuple[Statement, ...] = (
         follows_from=("P0.T8",),
         choices={"rest": "eta*lam", "V": "L**2", "D": "L/lam", "b": "G**k/C**(k-1)", "lam": "1/(eta*n**p)"},
         steps=(
-            "λ_i = 1/(η_in_i^p), so η_i/λ_i = η_i²n_i^p and 1/λ_i² = η_i²n_i^{2p}: the print is the case p = 1.",
+            "λ_i = 1/(η_in_i^p), so η_i/λ_i = η_i²n_i^p and 1/λ_i² = η_i²n_i^{2p}: the published formula is the case p = 1.",
             "T_i makes the first term as small as the third; D_i = 2L_f/λ_i and r̂ ≤ L_f.",
         ),
         algorithms=("P0.A3",),
@@ -485,7 +485,7 @@ _CONVEX: tuple[Statement, ...] = (
         },
         steps=(
             "n_l = 1, η_l = η/n², λ_l = 1/η_l, and η at most the second entry of Algorithm 4's minimum.",
-            "d, ε and δ cancel, and the print holds with much to spare.",
+            "d, ε and δ cancel, and the published bound holds with much to spare.",
         ),
         algorithms=("P0.A3",),
     ),
@@ -505,9 +505,9 @@ _CONVEX: tuple[Statement, ...] = (
         follows_from=("P0.L3", "P0.T9.distance"),
         steps=(
             "Lemma 3 in phase i: L²log n_i/(λ_in_i) = L²η_in_i^{p−1} and LD_i/√n_i = 2L²η_in_i^{p−1/2}.",
-            "r̃^{2k}/C^{2k−2} = r̃²(…)^{2(k−1)/k}: the square of R̃ is lost in print.",
+            "r̃^{2k}/C^{2k−2} = r̃²(…)^{2(k−1)/k}: the square of R̃ is lost in the paper.",
             "λ_i‖w_{i−1} − ŵ_{i−1}‖² should also have λ_i·dσ²_{i−1}; with λ₁ = 1/(η₁n₁^{2p}) the noise of phase 1 adds "
-            "ηn^{3p}R̃²(…)^{2(k−1)/k}, larger than everything else.  It is left out here, as in print.",
+            "ηn^{3p}R̃²(…)^{2(k−1)/k}, larger than everything else.  It is left out here, as in the paper.",
         ),
         algorithms=("P0.A3",),
         errata=(
@@ -529,7 +529,7 @@ _CONVEX: tuple[Statement, ...] = (
         follows_from=("P0.T10.sum",),
         choices=AT_PACE_CHOICES,
         steps=(
-            "Algorithm 4's η (the proof prints the prefactor n^{−1/2}, Algorithm 5 n^{−(p−1)/2}), L_f as large as allowed.",
+            "Algorithm 4's η (the proof has the prefactor n^{−1/2}, Algorithm 5 n^{−(p−1)/2}), L_f as large as allowed.",
             "The first three terms are ≲ R̃D(1/√n + …) when R̃(1/√n + …) ≲ √n.",
             "The last is D·min{R̃n^{p−1/2}(…), R̃n^{p−1}(…)²/(√d…/(εn))^{(k−1)/k}, 1/√log n…}, which does not vanish at p = 2; "
             "D/√n would need η ≤ D/(n^pL_f²), and a factor R̃ to have the right unit.",
@@ -557,7 +557,7 @@ _CONVEX: tuple[Statement, ...] = (
         choices=AT_PACE_CHOICES,
         steps=(
             "As Theorem 10, which has log n inside the power.",
-            "Not reached by Algorithm 3 as printed: at p = 1, d = 1 and records ±1 the noise of phase 1 is about √n·D/8, so that "
+            "Not reached by Algorithm 3 as published: at p = 1, d = 1 and records ±1 the noise of phase 1 is about √n·D/8, so that "
             "W₂ = {w in W: ‖w − w₁‖ ≤ D₂} is empty with probability near 1.",
         ),
         algorithms=("P0.A3",),
@@ -640,7 +640,7 @@ _GROWTH: tuple[Statement, ...] = (
         follows_from=("P0.T11.phase",),
         steps=(
             "2μ_{k*}R_{k*}^θ ≤ 4(μ_{k*}/λ)^{1/(θ−1)}μ_{k*}R_{k*}^θ = 4R₀^θμ₀^{θ/(θ−1)}λ^{−1/(θ−1)}, and R₀ cancels.",
-            "λ ≤ μ_m by θ ≥ 2, m phases and λ ≤ L/R₀^{θ−1}; the print loses a factor log n₀√log(1/β) on the way, without need.",
+            "λ ≤ μ_m by θ ≥ 2, m phases and λ ≤ L/R₀^{θ−1}; the paper loses a factor log n₀√log(1/β) on the way, without need.",
         ),
         algorithms=("P0.A4",),
         explicit=localised_risk_upper,
@@ -671,7 +671,7 @@ _GROWTH: tuple[Statement, ...] = (
         printed=f"R2k*(1/sqrt(n) + (sqrt(d*log(n))/(eps*n))**(1-1/k)) + {TAIL}",
         derived=PER_DIAMETER,
         follows_from=("P0.T10",),
-        steps=("Theorem 10 as printed, divided by D, has log(1/δ) as well.",),
+        steps=("Theorem 10 as published, divided by D, has log(1/δ) as well.",),
         errata=("P0.Thm11.log",),
     ),
     Statement(
@@ -691,7 +691,7 @@ _GROWTH: tuple[Statement, ...] = (
             "a": "R2k*(1/sqrt(m) + (sqrt(d*log(1/delta)*log(n))/(eps*m))**(1-1/k)) + sqrt(log(1/xi))/(2**(p+1)*sqrt(m))",
             "m": "n/log(n)",
         },
-        steps=("n₀ = n/m with m about ½log₂n phases; Theorem 1 is taken as printed.",),
+        steps=("n₀ = n/m with m about ½log₂n phases; Theorem 1 is taken as published.",),
         algorithms=("P0.A4",),
     ),
     Statement(
@@ -765,7 +765,7 @@ _GROWTH: tuple[Statement, ...] = (
         hidden="logarithms of n",
         follows_from=("P0.T3.step",),
         choices={"E": f"(R2k*{SIZE} + {TAIL})**theta/lam"},
-        steps=("n_l ≥ n/4 when the exponent of log n in n_i is log_θ̄ 2 (Algorithm 5 prints its square).",),
+        steps=("n_l ≥ n/4 when the exponent of log n in n_i is log_θ̄ 2 (Algorithm 5 has its square).",),
         algorithms=("P0.A5",),
     ),
     Statement(
@@ -788,7 +788,7 @@ _GROWTH: tuple[Statement, ...] = (
         "Remark 3",
         "upper",
         "printed",
-        "The optimal rate for O(1)-Lipschitz losses under TNC, printed as (1/√n + (√d/(εn))^{(k−1)/k})^{θ/(θ−1)}.",
+        "The optimal rate for O(1)-Lipschitz losses under TNC, published as (1/√n + (√d/(εn))^{(k−1)/k})^{θ/(θ−1)}.",
         "Section 4",
         where=("k>=2", "theta>1"),
         printed=f"{SIZE_BARE}**({FAST})",
@@ -853,7 +853,7 @@ _LOWER: tuple[Statement, ...] = (
         "printed",
         "zCDP Fano: the average risk is at least (α/2)max{1 − (nβ + log 2)/log M, 1 − (ρ(n²γ² + nγ(1−γ)) + log 2)/log M}.",
         "Appendix B",
-        assumptions=("Φ(ϱ(θ_i, θ_j)) ≥ α, KL ≤ β, TV ≤ γ", "as printed for every Φ; true with Φ(½Φ^{−1}(α)) for α/2"),
+        assumptions=("Φ(ϱ(θ_i, θ_j)) ≥ α, KL ≤ β, TV ≤ γ", "as published for every Φ; true with Φ(½Φ^{−1}(α)) for α/2"),
         steps=("For Φ(t) = t^θ the constant is α/2^θ at best: the centre of a simplex refutes α/2 at θ = 4.",),
         explicit=zcdp_fano_lower,
     ),
@@ -879,8 +879,8 @@ _LOWER: tuple[Statement, ...] = (
         "Section 5, Appendix B",
         assumptions=(
             "n ≥ Ω(√d/√ρ)",
-            "W a ball of radius (r̃_k/2)^{1/(θ−1)}: on the printed one, larger by p^{−1/(k(θ−1))}, (16) fails at x = 0",
-            "p a small multiple of √d/(n√ρ); the statement prints d/(n√ρ)",
+            "W a ball of radius (r̃_k/2)^{1/(θ−1)}: on the published one, larger by p^{−1/(k(θ−1))}, (16) fails at x = 0",
+            "p a small multiple of √d/(n√ρ); the statement has d/(n√ρ)",
             "TNC with a constant below 1/θ, not 1",
             "d at least about 40, and ρ ≲ d, in the proof",
         ),
@@ -900,7 +900,7 @@ _LOWER: tuple[Statement, ...] = (
         "Equation 27",
         "lower",
         "proof",
-        "The minimisers of two instances are Ω((r̃_kδ)^{θ/(θ−1)}) apart, in ‖·‖^θ; printed with KL ≤ δ².",
+        "The minimisers of two instances are Ω((r̃_kδ)^{θ/(θ−1)}) apart, in ‖·‖^θ; stated with KL ≤ δ².",
         "Appendix B (27)",
         where=("theta>=2",),
         printed="(h*r)**theta/mu**(theta*(theta-2)/(theta-1))",
@@ -915,7 +915,7 @@ _LOWER: tuple[Statement, ...] = (
         "printed",
         "Minimax risk ≥ Ω((r̃_k/√n)^{θ/(θ−1)}) on the ball of radius (r̃_k/2)^{1/(θ−1)}.",
         "Section 5, Appendix B",
-        assumptions=("n ≥ Ω(√d) in print, not needed", "TNC with a constant below 1/θ, not 1"),
+        assumptions=("n ≥ Ω(√d) in the paper, not needed", "TNC with a constant below 1/θ, not 1"),
         where=("k>=2", "theta>=2"),
         printed=LOWER_PLAIN,
         derived=LOWER_PLAIN,
@@ -923,7 +923,7 @@ _LOWER: tuple[Statement, ...] = (
         choices={"mu": "h*r", "h": "1/sqrt(n)"},
         steps=(
             "n·KL ≍ ndδ² against log M ≍ d: δ = c/√n.",
-            "The proof prints δ = √(d/n), with which n·KL ≥ d²/4 exceeds log M; with KL ≤ δ² it would prove (r̃_k√(d/n))^{θ/(θ−1)}.",
+            "The proof has δ = √(d/n), with which n·KL ≥ d²/4 exceeds log M; with KL ≤ δ² it would prove (r̃_k√(d/n))^{θ/(θ−1)}.",
         ),
         algorithms=("P4.G",),
     ),
@@ -1031,7 +1031,7 @@ _SHUFFLED: tuple[Statement, ...] = (
         where=("k>=2",),
         printed="r**k/C**(k-1)",
         derived="r**k/C**(k-1)",
-        steps=("The middle term E‖ν̂ − ν‖ of the print is not below it: it contains the sampling error.",),
+        steps=("The middle term E‖ν̂ − ν‖ of the paper is not below it: it contains the sampling error.",),
         algorithms=("P0.A1",),
         explicit=clipping_bias_upper,
     ),
@@ -1055,7 +1055,7 @@ _SHUFFLED: tuple[Statement, ...] = (
         "proof",
         "Accelerated method with bias b and noise Σ² = dσ² + r²T/n: O(βD²/T² + D(Σ + b)/√T + bD).",
         "Appendix B",
-        assumptions=("Proposition 40 of Lowy and Razaviyayn", "α₁ = 1 (Algorithm 7 prints α_t = 2/(t+2))"),
+        assumptions=("Proposition 40 of Lowy and Razaviyayn", "α₁ = 1 (Algorithm 7 has α_t = 2/(t+2))"),
         printed=AC_SA,
         derived=AC_SA,
         follows_from=("P0.L7", "P0.L7.bias"),
@@ -1072,7 +1072,7 @@ _SHUFFLED: tuple[Statement, ...] = (
         where=ROUNDS_AT_LEAST_ONE,
         printed=SHUFFLED,
         derived=SHUFFLED_PROVED,
-        hidden="nothing: the print has O, not Õ",
+        hidden="nothing: the paper has O, not Õ",
         follows_from=("P0.T6.sum",),
         choices={
             "b": "r**k/C**(k-1)",
@@ -1082,7 +1082,7 @@ _SHUFFLED: tuple[Statement, ...] = (
         },
         steps=(
             "T makes βD²/T² the larger of both terms.",
-            "With the noise its privacy proof needs, a factor √log(n/δ) at the second term; the box's noise gives the print.",
+            "With the noise that privacy needs, a factor √log(n/δ) at the second term; the box's noise gives the rate as published.",
         ),
         algorithms=("P0.A6",),
         errata=("P0.Alg6.variance",),
@@ -1233,7 +1233,7 @@ _TABLE: tuple[Statement, ...] = (
     _row(
         9,
         "lower",
-        "Theorems 4 and 5, printed for (ε, δ)-DP",
+        "Theorems 4 and 5, stated for (ε, δ)-DP",
         f"(r*{SIZE_BARE})**({FAST})",
         STEEP,
         f"(r*{SIZE_RHO})**({FAST})",
@@ -1252,7 +1252,7 @@ _TABLE: tuple[Statement, ...] = (
     _row(
         10,
         "lower",
-        "Theorems 4 and 5, printed for (ε, δ)-DP",
+        "Theorems 4 and 5, stated for (ε, δ)-DP",
         f"(r*{SIZE_BARE})**({FAST})",
         STEEP,
         f"(r*{SIZE_RHO})**({FAST})",
@@ -1261,7 +1261,7 @@ _TABLE: tuple[Statement, ...] = (
     ),
 )
 
-BRACKET = "The print has the exponent (k−1)/k outside the bracket, where it catches 1/√n as well."
+BRACKET = "The paper has the exponent (k−1)/k outside the bracket, where it catches 1/√n as well."
 _FRONT: tuple[Statement, ...] = (
     Statement(
         "P0.ABS",
@@ -1383,7 +1383,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P0.C1",
         "Abstract; Introduction, item 3",
-        "The lower bound printed there is what Theorems 4 and 5 prove; it is larger (the bracket), and false.",
+        "The lower bound published there is what Theorems 4 and 5 prove; it is larger (the bracket), and false.",
         f"(r*(1/sqrt(n) + sqrt(d)/(sqrt(rho)*n))**(1-1/k))**({FAST})",
         "<=",
         f"(r*{SIZE_RHO})**({FAST})",
@@ -1394,7 +1394,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P0.C2",
         "Abstract; Introduction, item 1",
-        "Theorem 2 proves the upper bound printed there.",
+        "Theorem 2 proves the upper bound published there.",
         f"(R2k*{SIZE_BARE})**({FAST})",
         "<=",
         f"(r2k*{MISPLACED})**({FAST})",
@@ -1447,7 +1447,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P0.C8",
         "Table 1, row 2",
-        "The lower bound of Bassily et al. for strongly convex losses is below their upper bound; as printed (1/√n) it is above.",
+        "The lower bound of Bassily et al. for strongly convex losses is below their upper bound; as published (1/√n) it is above.",
         "1/sqrt(n) + d/(n*eps)**2",
         "<=",
         "1/n + d/(n*eps)**2",
@@ -1524,7 +1524,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P0.C16",
         "Section 4, overview, against Theorem 1",
-        "The rate announced before Theorem 1 is the theorem's; as printed it lacks a root over d.",
+        "The rate announced before Theorem 1 is the theorem's; as published it lacks a root over d.",
         "Max(1/sqrt(n), (d/(eps*n))**(1-1/k))",
         "==",
         SIZE_BARE,
@@ -1660,7 +1660,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P0.C30",
         "Proof of Theorem 10, (6), at p = 2",
-        "(η_i/λ_i)L_f² is within the printed η²n(L_f² + …); for p > 1 it is larger.",
+        "(η_i/λ_i)L_f² is within the published η²n(L_f² + …); for p > 1 it is larger.",
         "eta**2*n**2*L**2",
         "<=",
         f"eta**2*n*(L**2 + n*r2k**2*({TAU_LOG})**(2*(1-1/k)))",

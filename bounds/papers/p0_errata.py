@@ -1,6 +1,6 @@
-"""[P0] Where a printed statement, step or display is wrong, each with a discrepancy that can be recomputed.
+"""[P0] Where a published statement, step or display is wrong, each with a discrepancy that can be recomputed.
 
-Where the print has a hidden constant, a gap either is a growth between two settings or leaves a generous `constant`.
+Where the paper has a hidden constant, a gap either is a growth between two settings or leaves a generous `constant`.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _step_size_gap(*, n: int, p: float, constant: float) -> Gap:
 
 
 def _distance_step_gap(*, n: int, p: float, i: int, constant: float) -> Gap:
-    """(6): (η_i/λ_i)L², i ≥ 2, against constant times its printed bound; η = L = r̃ = d = ε = 1, k = 2, logs 1."""
+    """(6): (η_i/λ_i)L², i ≥ 2, against constant times its published bound; η = L = r̃ = d = ε = 1, k = 2, logs 1."""
     size = n / 2**i
     printed = n / 64.0**i * (1 + n / size / 4.0**i)  # r̃^{(2k)}/C^{2k−2} = r̃²/n_i
     return math.pow(size, p) / 16.0**i, constant * printed
@@ -166,20 +166,20 @@ def _radius_gap(*, log2_n: int, theta: float, theta_bar: float, constant: float)
 
 
 def _partition_gap(*, log2_n: int, theta_bar: float) -> Gap:
-    """Σnᵢ/n with the printed exponent (log_θ̄ 2)², base-2 logarithms, against 1."""
+    """Σnᵢ/n with the published exponent (log_θ̄ 2)², base-2 logarithms, against 1."""
     order = math.log(2) / math.log(theta_bar)
     sizes = (2.0 ** (i - 1) / math.pow(log2_n, order**2) for i in range(1, math.floor(order * math.log2(log2_n)) + 1))
     return sum(math.floor(2.0**log2_n * size) for size in sizes) / 2.0**log2_n, 1.0
 
 
 def _squared_bias_gap(*, norm: float, clip: float, k: float) -> Gap:
-    """Theorem 8's 20B̂² against the printed last term with r̂² read as G⁴, the larger reading; all norms G, λ = 1."""
+    """Theorem 8's 20B̂² against the published last term with r̂² read as G⁴, the larger reading; all norms G, λ = 1."""
     bias = p0.clipping_bias_upper(k=k, moment=math.pow(norm, k), clip=clip)
     return 20 * bias**2, 20 * norm**4 / ((k - 1) * math.pow(clip, k - 1))
 
 
 def _moment_power_gap(*, moment: float) -> Gap:
-    """R̃² over the printed R̃, less 1."""
+    """R̃² over the published R̃, less 1."""
     return abs(moment**2 / moment - 1), 0.0
 
 
@@ -293,7 +293,7 @@ def _divergence(d: int, bias: float) -> float:
 
 
 def _divergence_gap(*, d: int, bias: float) -> Gap:
-    """The divergence against the printed δ²."""
+    """The divergence against the published δ²."""
     return _divergence(d, bias), bias**2
 
 
@@ -367,8 +367,8 @@ def errata() -> tuple[Erratum, ...]:
             "abstract and introduction, item 3",
             "rate",
             "the lower bound Ω((r̃_k(1/√n + √d/(n√ρ))^{(k−1)/k})^{θ/(θ−1)})",
-            "The power (k−1)/k belongs to the private term alone, as in Theorems 4 and 5.  As printed it is false for large "
-            "ρ: the non-private rate (r̃_k/√n)^{θ/(θ−1)} is then attained, since W is bounded.  The upper bounds printed with "
+            "The power (k−1)/k belongs to the private term alone, as in Theorems 4 and 5.  As published it is false for large "
+            "ρ: the non-private rate (r̃_k/√n)^{θ/(θ−1)} is then attained, since W is bounded.  The upper bounds stated with "
             "the same bracket are weaker than the theorems, hence true.",
             _abstract_lower_gap,
             n=1000000000000.0,
@@ -474,7 +474,7 @@ def errata() -> tuple[Erratum, ...]:
             "δ(ε) = 1.2e-4 (T = 2n₁² is too few at this n₁); at the fixed point for n₁ = 2¹⁶, a = 1000 it is 0.78, so no "
             "constant in σ_i helps.  64 records of quadratics in the plane, n₁ = 32, have δ(ε) = 8.7e-4 at the same ε and δ: "
             "the witness that is shipped for P0.A3.  With quadratic losses it fails also if batches are drawn at random.  The "
-            "printed proof "
+            "published proof "
             "calls Algorithm 2's update zCDP though it adds no noise.  The claim stands for d = 1 and for losses ℓ(⟨w, x⟩).  "
             "The privacy proofs of Theorems 2, 3 rest on it.",
             _clipped_descent_gap,
@@ -592,7 +592,7 @@ def errata() -> tuple[Erratum, ...]:
             "Theorem 4",
             "typo",
             "p = d/(n√ρ) for n ≥ √d/√ρ",
-            f"The proof has √d/(n√ρ); as printed p may exceed 1.  {LOST}",
+            f"The proof has √d/(n√ρ); as published p may exceed 1.  {LOST}",
             _probability_gap,
             d=10**4,
             multiple=10.0,
@@ -603,7 +603,7 @@ def errata() -> tuple[Erratum, ...]:
             "privacy",
             "σ² = O(C²T log(1/δ)/(n²ε²)) (Algorithm 6), (ε, δ)-DP and a rate without logarithms (Theorem 6)",
             "The proof needs σ₁²T/n = O(C²T log(1/δ)log(e^εn/δ)/(n²ε²)): the displayed variance is smaller by log(n/δ), and "
-            "with the proof's noise (C as printed) the second term of the rate gains √log(n/δ).  If all noisy gradients are "
+            "with the proof's noise (C as published) the second term of the rate gains √log(n/δ).  If all noisy gradients are "
             "released, as the proof has it, the displayed noise fails for δ ≤ e^{−A log²n}; for δ = n^{−c} it is unproved, "
             "not refuted.",
             _released_gradients_gap,
@@ -702,7 +702,7 @@ def errata() -> tuple[Erratum, ...]:
             "proof of Theorem 1",
             "typo",
             "½ε²-zCDP is (2ε√log(1/δ), δ)-DP, hence by ε ≤ √log(1/δ) (ε², δ)-DP",
-            "Wrong direction: 2ε√log(1/δ) ≥ 2ε².  The conclusion needs ρ = ε²/(32 log(1/δ)), which the printed σ_i gives once "
+            "Wrong direction: 2ε√log(1/δ) ≥ 2ε².  The conclusion needs ρ = ε²/(32 log(1/δ)), which the published σ_i gives once "
             "the sensitivity is 2C/(nλ).",
             _conversion_gap,
             epsilon=1.0,

@@ -1,6 +1,6 @@
-"""[P1] Where a printed statement, step or display is wrong, each with a discrepancy that can be recomputed.
+"""[P1] Where a published statement, step or display is wrong, each with a discrepancy that can be recomputed.
 
-Where the print claims a rate, both numbers of a gap are growths between two settings, so that no hidden constant matters.
+Where the paper claims a rate, both numbers of a gap are growths between two settings, so that no hidden constant matters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _aggregate_gap(*, d: int, radius: float, epsilon: float) -> Gap:
 
 
 def _tilde_epsilon_gap(*, epsilon: float, delta: float) -> Gap:
-    """The ε that ½ε̃²-zCDP gives by P1 Lemma 3, with ε̃ as printed, against the target ε."""
+    """The ε that ½ε̃²-zCDP gives by P1 Lemma 3, with ε̃ as published, against the target ε."""
     tail = math.sqrt(2 * math.log(1 / delta))
     tilde = tail + 2 * epsilon - tail
     return tilde**2 / 2 + tilde * tail, epsilon
@@ -45,7 +45,7 @@ def _trim_event_gap(*, data: list[float], trim: int, t: float) -> Gap:
 
 
 def _soft_sensitivity_gap(*, record: float, replacement: float, scale: float, beta: float) -> Gap:
-    """How far one record moves the displayed estimator, n = 1, against its printed sensitivity."""
+    """How far one record moves the displayed estimator, n = 1, against its published sensitivity."""
     one, two = (explicit.soft_truncation_record(value=x, scale=scale, beta=beta) for x in (record, replacement))
     return abs(one - two), explicit.soft_truncation_sensitivity_upper(n=1, scale=scale)
 
@@ -100,12 +100,12 @@ def _root_gap(*, n: int, d: int, tau: float, tilde: float) -> Gap:
 
 
 def _drift_gap(*, start: float, drift: float, steps: int) -> Gap:
-    """D_t when (15) adds its last term in each of t steps, against the printed D_t, which adds it once."""
+    """D_t when (15) adds its last term in each of t steps, against the published D_t, which adds it once."""
     return start + steps * drift, start + drift
 
 
 def _gradient_square_gap(*, smoothness: float, w: float) -> Gap:
-    """L = βw²/2, w* = 0: the printed decrease (L − L*)/D² against the |∇L|² that it replaces."""
+    """L = βw²/2, w* = 0: the published decrease (L − L*)/D² against the |∇L|² that it replaces."""
     return smoothness / 2, (smoothness * w) ** 2
 
 
@@ -177,7 +177,7 @@ def errata() -> tuple[Erratum, ...]:
             "proof of Theorem 5",
             "typo",
             "ε̃ = √(2 log(1/δ)) + 2ε − √(2 log(1/δ))",
-            "The first root must cover 2ε as well; as printed ε̃ = 2ε, and ½ε̃²-zCDP is then far from (ε, δ).  The Taylor "
+            "The first root must cover 2ε as well; as published ε̃ = 2ε, and ½ε̃²-zCDP is then far from (ε, δ).  The Taylor "
             "expansion that follows uses the right form; its order ε/√log(1/δ) needs ε ≤ log(1/δ), beyond which ε̃ is of order √ε.  "
             f"{LOST}",
             _tilde_epsilon_gap,
@@ -255,7 +255,7 @@ def errata() -> tuple[Erratum, ...]:
             "Lemma 7 (14), and (15)-(17)",
             "rate",
             "‖g − E∇ℓ‖ ≤ O(βd√(vT log(Δn/δ'))/(√n·√ε̃))",
-            "Noise for ½ε̃²/(dT)-zCDP per scalar is of order 1/ε̃, not 1/√ε̃: the print is too small without bound as "
+            "Noise for ½ε̃²/(dT)-zCDP per scalar is of order 1/ε̃, not 1/√ε̃: the published noise is too small without bound as "
             "ε̃ → 0, and χ of (17) becomes Õ(Δd^{2/3}/(nε̃²)^{1/3}).",
             _soft_noise_gap,
             n=1000,
@@ -283,7 +283,7 @@ def errata() -> tuple[Erratum, ...]:
             "proof of Lemma 8",
             "typo",
             "… − (1/(4βD²))(L − L*)",
-            f"(L − L*)², as the next line uses; false as printed for L = w²/2 at w = ½.  {LOST}",
+            f"(L − L*)², as the next line uses; false as published for L = w²/2 at w = ½.  {LOST}",
             _gradient_square_gap,
             smoothness=1.0,
             w=0.5,

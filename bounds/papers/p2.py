@@ -72,7 +72,7 @@ def clipped_variance(*, n: int, clip: float, rho: float) -> float:
 
 
 def shuffled_epsilon(*, epsilon0: float, slack: float, groups: int) -> float:
-    """(75) as printed, with 8e^{ε₀}/√k where the cited theorem has 8e^{ε₀}/k."""
+    """(75) as published, with 8e^{ε₀}/√k where the cited theorem has 8e^{ε₀}/k."""
     eps0, k = nonnegative("epsilon0", epsilon0), whole("groups", groups, least=1)
     root = 8 * math.sqrt(math.exp(eps0) * math.log(4 / probability("slack", slack)) / k) + 8 * math.exp(eps0) / math.sqrt(k)
     return min(math.log1p(math.tanh(eps0 / 2) * root), eps0)
@@ -340,7 +340,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived=_OPTIMAL,
         hidden="logarithms",
         follows_from=("P2.T1",),
-        steps=("Theorem 1 as printed, without its logarithm; under (4) it is too large, see P2.T1.",),
+        steps=("Theorem 1 as published, without its logarithm; under (4) it is too large, see P2.T1.",),
     ),
     # -------------------------------------------------------------------------------------------- preliminaries
     Statement(
@@ -595,7 +595,7 @@ STATEMENTS: tuple[Statement, ...] = (
         printed="Max(sqrt(ell/n), R*ell/n) + d**(p/2)*R**(1-p)",
         derived="Max(sqrt(ell/n), R*ell/n) + d**(p/2)*R**(1-p)",
         follows_from=("P2.T2",),
-        steps=("The last term, 2λa at a = 1/n, is below the others; print has 2La.",),
+        steps=("The last term, 2λa at a = 1/n, is below the others; the paper has 2La.",),
     ),
     Statement(
         "P2.L5",
@@ -680,7 +680,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived="sqrt(d*log(n)/n) + sqrt(d)*(sqrt(d)/(n*sqrt(rho)))**(1-1/p)*(1 + sqrt(rho*d)*log(n))",
         follows_from=("P2.E69",),
         choices={"R": "sqrt(d)*(n*sqrt(rho)/sqrt(d))**(1/p)"},
-        steps=("Rd·ln n/n is √(ρd)·ln n times the second term: the print drops it; (73) has it again.",),
+        steps=("Rd·ln n/n is √(ρd)·ln n times the second term: the paper drops it; (73) has it again.",),
         algorithms=_BOTH,
         errata=("P2.(72)",),
     ),
@@ -759,8 +759,8 @@ STATEMENTS: tuple[Statement, ...] = (
         where=("eps0<=1",),
         printed="Min(eps0*sqrt(log(1/delta)/K), eps0)",
         derived="Min(eps0*sqrt(log(1/delta)/K), eps0)",
-        assumptions=("ε₀ ≤ ln(K/(16 ln(2/δ'))), not printed", "randomisers private for any two inputs, not printed"),
-        steps=("The cited theorem has 8e^{ε₀}/K in its second term; the print has 8e^{ε₀}/√K, which is weaker.",),
+        assumptions=("ε₀ ≤ ln(K/(16 ln(2/δ'))), not stated", "randomisers private for any two inputs, not stated"),
+        steps=("The cited theorem has 8e^{ε₀}/K in its second term; the paper has 8e^{ε₀}/√K, which is weaker.",),
         algorithms=("P2.A3",),
         explicit=shuffled_epsilon,
     ),
@@ -1040,7 +1040,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P2.L3", "P2.L9", "P2.L9.G"),
         choices={**_CONSTANTS, **_T7_CHOICES, **_BUDGET, "B": _L9, "G": f"sqrt({_L9G})"},
         steps=(
-            "At the printed T the noise of one step is of order 1, and what is proved of B includes it: the bound says nothing.",
+            "At the published T the noise of one step is of order 1, and what is proved of B includes it: the bound says nothing.",
             "It is not the proof alone that fails: at these choices Algorithm 3 returns its start in every step, P2.O5.",
         ),
         algorithms=_ITERATIVE,
@@ -1192,7 +1192,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "ours",
         "upper",
         "ours",
-        "One pass under Assumption 1 as printed: below (6) for d^{3/2} ≤ nε ≤ d^{5/2} at p = 2, so (6) is not a lower bound.",
+        "One pass under Assumption 1 as published: below (6) for d^{3/2} ≤ nε ≤ d^{5/2} at p = 2, so (6) is not a lower bound.",
         assumptions=("Assumption 1(a), (c)", "l convex, records i.i.d."),
         where=_RANGE,
         derived="sqrt(d/n) + (d*sqrt(log(1/delta))/(n*eps))**((p-1)/(2*p-1))",
@@ -1237,7 +1237,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P2.C2",
         "Abstract",
-        "Iterative updating has the abstract's rate for all ε ≤ 1: Theorem 7 as printed hides no more than logarithms.",
+        "Iterative updating has the abstract's rate for all ε ≤ 1: Theorem 7 as published hides no more than logarithms.",
         _T7,
         "<=",
         f"({_OPTIMAL})*log(1/delta)*log(n*d)",
@@ -1385,7 +1385,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P2.C26",
         "Section IV",
-        "With the logarithms as printed a lower bound should be below an upper bound: (6) ≲ (20) times powers of ln n, ε ≤ 1/√d.",
+        "With the logarithms as published a lower bound should be below an upper bound: (6) ≲ (20) times powers of ln n, ε ≤ 1/√d.",
         _LOWER,
         "<=",
         f"({_T4})*log(n)",

@@ -1,6 +1,6 @@
-"""[P2] Where a printed statement, step or display is wrong, each with a discrepancy that can be recomputed.
+"""[P2] Where a published statement, step or display is wrong, each with a discrepancy that can be recomputed.
 
-Where the print claims a rate, both numbers of a gap are growths between two settings, so that no hidden constant matters.
+Where the paper claims a rate, both numbers of a gap are growths between two settings, so that no hidden constant matters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tailproof.bounds.papers.gaps import equality_gap
 
 
 def _growth(before: float, after: float) -> Gap:
-    """How much a quotient grows that the print bounds by a constant; none if it was not positive before."""
+    """How much a quotient grows that the paper bounds by a constant; none if it was not positive before."""
     return (after / before if before > 0 else 0.0), 1.0
 
 
@@ -32,7 +32,7 @@ def _last_iterate_gap(*, squared_contraction: float) -> Gap:
 
 
 def _direction_gap(*, points: list[float], centre: float) -> Gap:
-    """How far program (27)'s best direction on the line is from the printed (c − μ)/‖c − μ‖, all points at μ."""
+    """How far program (27)'s best direction on the line is from the published (c − μ)/‖c − μ‖, all points at μ."""
     best = max((1.0, -1.0), key=lambda u: min((point - centre) * u for point in points))
     return abs(best - math.copysign(1.0, centre - points[0])), 0.0
 
@@ -50,7 +50,7 @@ def _descent_gap(*, slope: float, smoothness: float, step: float) -> Gap:
 
 
 def _conversion_gap(*, rho: float, delta: float) -> Gap:
-    """The printed ε = ρ + 2√ln(1/δ) against the lemma's ρ + 2√(ρ ln(1/δ))."""
+    """The published ε = ρ + 2√ln(1/δ) against the lemma's ρ + 2√(ρ ln(1/δ))."""
     return rho + 2 * math.sqrt(math.log(1 / delta)), rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
@@ -60,7 +60,7 @@ def _clip_step_gap(*, constant: float, clip: float) -> Gap:
 
 
 def _chernoff_range_gap(*, n: int, clip: float, moment: float, t: float) -> Gap:
-    """(50): the infimum over the printed range 0 ≤ λ ≤ 1/(2R) against the printed result."""
+    """(50): the infimum over the published range 0 ≤ λ ≤ 1/(2R) against the published result."""
     rate = min(2 * n * t / (3 * moment**2), 1 / (2 * clip))
     infimum = math.exp(-rate * t + 3 * rate**2 * moment**2 / (4 * n))
     small = t <= 3 * moment**2 / (4 * clip)
@@ -73,7 +73,7 @@ def _shuffle_term_gap(*, epsilon0: float, groups: int) -> Gap:
 
 
 def _rho_gap(*, delta: float, groups: int) -> Gap:
-    """(77): its middle expression, printed as less than 1."""
+    """(77): its middle expression, published as less than 1."""
     return math.log(8 / delta) * (1 + 2 * math.sqrt(math.log(12 * groups / delta))) ** 2, 1.0
 
 
@@ -111,7 +111,7 @@ def _desymmetrise_gap(*, functions: list[list[float]]) -> Gap:
 
 
 def _contraction_gap(*, functions: list[list[float]], n: int) -> Gap:
-    """(115) with its left side as printed, without 1/n."""
+    """(115) with its left side as published, without 1/n."""
     values = np.array(functions)
     right = explicit.contracted_upper(average=_signed_average(values, n))
     return n * _signed_average(np.abs(values), n), right
@@ -313,7 +313,7 @@ def _double_log_gap(*, few: float, many: float) -> Gap:
 
 
 def _projection_gap(*, gradient: float, step: float) -> Gap:
-    """w_t = w* = 0 on [0, 1]: ‖w_t − ηg − w*‖² against ‖w_{t+1} − w*‖², printed as equal."""
+    """w_t = w* = 0 on [0, 1]: ‖w_t − ηg − w*‖² against ‖w_{t+1} − w*‖², published as equal."""
     return (step * gradient) ** 2, min(1.0, max(0.0, -step * gradient)) ** 2
 
 
@@ -324,7 +324,7 @@ def _covering_gap(*, diameter: float, moment: float, radius: float, low: int, hi
 
 
 def _net_gap(*, smoothness: float, diameter: float, radius: float) -> Gap:
-    """2λa, what two gradients that move at rate λ cost from net to W, against the printed 2La."""
+    """2λa, what two gradients that move at rate λ cost from net to W, against the published 2La."""
     return 2 * smoothness * radius, 2 * diameter * radius
 
 
@@ -334,7 +334,7 @@ def _norm_log_gap(*, n: int, d: int, constant: float) -> Gap:
 
 
 def _fourth_power_gap(*, error: float) -> Gap:
-    """A constant error: its square against the printed square of the square."""
+    """A constant error: its square against the published square of the square."""
     return error**2, error**4
 
 
@@ -351,7 +351,7 @@ def _root_two_gap(*, clip: float) -> Gap:
 
 
 def _gaussian_norm_gap(*, d: int) -> Gap:
-    """√d against E‖W‖ = √2·Γ((d + 1)/2)/Γ(d/2), printed as equal, σ = 1."""
+    """√d against E‖W‖ = √2·Γ((d + 1)/2)/Γ(d/2), published as equal, σ = 1."""
     return math.sqrt(d), math.sqrt(2) * float(poch(d / 2, 0.5))
 
 
@@ -362,7 +362,7 @@ def _one_direction_gap(*, point: list[float], mean: list[float], radius: float) 
 
 
 def _at_least_gap(*, points: list[float], centre: float, radius: float) -> Gap:
-    """All Q_j at μ_Y on the line: r₀, printed as the least error of d, against the error |d − ‖c − μ_Y‖|."""
+    """All Q_j at μ_Y on the line: r₀, published as the least error of d, against the error |d − ‖c − μ_Y‖|."""
     distance = max(min((point - centre) * u for point in points) for u in (1, -1))
     return radius, abs(distance - abs(points[0] - centre))
 
@@ -398,7 +398,7 @@ def errata() -> tuple[Erratum, ...]:
             "simple clipping is suboptimal for ε > 1/√d, because of the subexponential tail",
             "True of the bound (20) only, and for p > 2 and n ≥ d^{2(p−1)/(p−2)} up to logarithms not even of it.  With the "
             "λ-smooth records that (65) uses, E sup_W‖g₀ − E g₀‖ ≤ (M + 10λL)√(d/n) by chaining, without R or ln n: only "
-            "increments vary with w, and they are at most λ‖w − w'‖.  So the same method, even at the printed R, has no third "
+            "increments vary with w, and they are at most λ‖w − w'‖.  So the same method, even at the published R, has no third "
             "term and is for all ε ≤ 1 not above the claimed optimum, up to ln(1/δ).",
             _tail_gap,
             low=10**6,
@@ -473,7 +473,7 @@ def errata() -> tuple[Erratum, ...]:
             "(17)",
             "typo",
             "(Rd ln n/n)·ln n",
-            "One ln n, as in (67), (18) and (69); the print is weaker, hence true.",
+            "One ln n, as in (67), (18) and (69); the published bound is weaker, hence true.",
             _double_log_gap,
             few=10.0,
             many=1000000.0,
@@ -483,7 +483,7 @@ def errata() -> tuple[Erratum, ...]:
             "Theorem 5 (21), the remark after it, and Theorem 4 (20)",
             "rate",
             "Theorem 5 for δ ∈ (0, 1), and ε → ∞ or δ → 1 gives the non-private rate",
-            "(24) has ln(8/δ) and ln(12k/δ), (15) has 1 + 2√ln(1/δ): as δ → 1 the printed terms of (21), (20) vanish and the "
+            "(24) has ln(8/δ) and ln(12k/δ), (15) has 1 + 2√ln(1/δ): as δ → 1 the published terms of (21), (20) vanish and the "
             "noise does not.  ε → ∞ leaves the theorem's range ε ≤ c√(ln(1/δ)/k).  δ ≤ ½ is needed, and the remark does not "
             "follow.",
             _vanishing_log_gap,
@@ -596,7 +596,7 @@ def errata() -> tuple[Erratum, ...]:
             "Appendix B (50)",
             "typo",
             "the infimum is over 0 ≤ λ ≤ 1/(2R)",
-            "By (49) the range is 0 ≤ λ ≤ n/(2R); over the printed one the infimum exceeds the printed result.",
+            "By (49) the range is 0 ≤ λ ≤ n/(2R); over the published one the infimum exceeds the published result.",
             _chernoff_range_gap,
             n=100,
             clip=1.0,
@@ -772,7 +772,7 @@ def errata() -> tuple[Erratum, ...]:
             "Appendix F (88)",
             "constant",
             "P(V − E V > t) ≤ 2e^{−2kt²}, and at t = √(ln(1/β)/(2k)) this is at most β",
-            "As printed it is 2β.  The one-sided bounded difference inequality has no factor 2, and then β is right.",
+            "As published it is 2β.  The one-sided bounded difference inequality has no factor 2, and then β is right.",
             _difference_gap,
             beta=0.1,
             groups=10,
@@ -794,8 +794,8 @@ def errata() -> tuple[Erratum, ...]:
             "Appendix G, proof of Lemma 8",
             "constant",
             "some l in {1, …, t_c + 1} has ‖c_l − μ_Y‖ ≤ 4r₀, hence ‖c_{l*} − μ_Y‖ ≤ 6r₀ by (102)",
-            "Line 9 compares d₁, …, d_{t_c} only, so the printed contraction 233/256 gives 6.19r₀.  The lemma stands: the squared "
-            "distance really contracts by 217/256, since ⟨μ_Y − c, g⟩ ≥ d − r₀ gives D² − 7d²/16 + dr₀/2, worst at d = D − r₀.",
+            "Line 9 compares d₁, …, d_{t_c} only, so the published contraction 233/256 gives 6.19r₀.  The lemma stands: the "
+            "squared distance really contracts by 217/256, since ⟨μ_Y − c, g⟩ ≥ d − r₀ gives D² − 7d²/16 + dr₀/2, worst at d = D − r₀.",
             _last_iterate_gap,
             squared_contraction=233 / 256,
         ),
@@ -804,7 +804,7 @@ def errata() -> tuple[Erratum, ...]:
             "Appendix H (104), (107)",
             "typo",
             "√ln(T/δ)·ln d",
-            f"√(ln(T/δ)ln d), as in (103); as printed the last step of (107) would fail for d = √n.  {LOST}",
+            f"√(ln(T/δ)ln d), as in (103); as published the last step of (107) would fail for d = √n.  {LOST}",
             _root_reach_gap,
             few=10000000000.0,
             many=1e300,

@@ -58,7 +58,7 @@ def private_fano_lower(
 def approximate_fano_lower(
     *, separation: float, log_packing: float, n: int, distance: float, epsilon: float, delta: float
 ) -> float:
-    """Lemma 15, second term, as printed: α/2(1 − (ε²(n²γ² + nγ(1 − γ))/(4 log(1/δ)) + log 2)/log M)."""
+    """Lemma 15, second term, as published: α/2(1 − (ε²(n²γ² + nγ(1 − γ))/(4 log(1/δ)) + log 2)/log M)."""
     n, gamma = whole("n", n, least=1), between("distance", distance, 0, 1)
     rho = positive("epsilon", epsilon) ** 2 / (4 * math.log(1 / probability("delta", delta)))
     information = rho * (n**2 * gamma**2 + n * gamma * (1 - gamma)) + math.log(2)
@@ -81,7 +81,7 @@ def convex_risk_upper(
 
 
 def strongly_convex_risk_upper(*, diameter: float, convexity: float, smoothness: float, error: float) -> float:
-    """Lemma 18, second display, as printed: (α+β)²(Δ+1)²V²/(2α²β²)."""
+    """Lemma 18, second display, as published: (α+β)²(Δ+1)²V²/(2α²β²)."""
     alpha, beta = positive("convexity", convexity), positive("smoothness", smoothness)
     distance = (alpha + beta) * (positive("diameter", diameter) + 1) * nonnegative("error", error) / (alpha * beta)
     return distance**2 / 2
@@ -238,7 +238,7 @@ STATEMENTS: tuple[Statement, ...] = (
         hidden=f"{LOGS}, u, Δ, α, β",
         choices={"u": "1", "D": "1", "mu": "1", "beta": "1"},
         follows_from=("P3.T7",),
-        steps=("Theorem 7 has d^{(1+2v)/(1+v)}; the printed power belongs to Theorem 7's printed τ, see P3.T7.tau.",),
+        steps=("Theorem 7 has d^{(1+2v)/(1+v)}; the published power belongs to Theorem 7's published τ, see P3.T7.tau.",),
         algorithms=("P3.A2",),
         errata=("P3.Intro.strong",),
     ),
@@ -305,7 +305,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Section 3",
         printed="C/eps",
         derived="C/eps",
-        steps=("The printed density lacks the bars of |x|.",),
+        steps=("The published density lacks the bars of |x|.",),
         explicit=laplace_scale,
     ),
     Statement(
@@ -313,7 +313,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Lemma 3",
         "privacy",
         "printed",
-        "N(0, 2Δ₂²log(1.25/δ)/ε²) is (ε, δ)-DP; no range for ε is printed.",
+        "N(0, 2Δ₂²log(1.25/δ)/ε²) is (ε, δ)-DP; no range for ε is stated.",
         "Section 3",
         where=("eps<=1",),
         printed="C*sqrt(log(1/delta))/eps",
@@ -467,7 +467,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "Any (ε, δ)-DP estimate has error Ω(u^{1/(1+v)}(1/(nε))^{v/(1+v)}) with constant probability (for some distribution).",
         "Section 4",
-        assumptions=("needs nε ≥ 1 and δ ≤ ε, which are not printed", "the distribution depends on the algorithm"),
+        assumptions=("needs nε ≥ 1 and δ ≤ ε, which are not stated", "the distribution depends on the algorithm"),
         where=(*V, "n*eps>=1", "delta<=eps"),
         printed=MEAN_LOWER,
         derived=MEAN_LOWER,
@@ -605,7 +605,7 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P3.L1", "P3.T3.privacy"),
         steps=(
             "Convex: T estimates on all data, each at ε/(2√(2T log(2/δ))), δ/(2T).",
-            "Strongly convex: disjoint batches, each at (ε, δ); line 7 as printed takes all of X, which would not do.",
+            "Strongly convex: disjoint batches, each at (ε, δ); line 7 as published takes all of X, which would not do.",
         ),
         algorithms=("P3.A2",),
     ),
@@ -672,7 +672,7 @@ STATEMENTS: tuple[Statement, ...] = (
         },
         follows_from=("P3.L17", "P3.L19.bias", "P3.L19.square"),
         steps=(
-            "Δ(R + V)/√T + ΔB: V√(1/T) is τd²/(εn) and parts of B.  The printed η = Δ/(R√T) leaves ηV², terms with 1/R².",
+            "Δ(R + V)/√T + ΔB: V√(1/T) is τd²/(εn) and parts of B.  The published η = Δ/(R√T) leaves ηV², terms with 1/R².",
             "The best choices of η, T and τ together: no other has a smaller rate.",
         ),
         algorithms=("P3.A2",),
@@ -684,7 +684,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "Strongly convex: err ≤ Õ((Δ+1)²(α+β)²/(α²β)·u^{2/(1+v)}d^{(1+2v)/(1+v)}/(εn)^{2v/(1+v)}).",
         "Section 5",
-        assumptions=("Assumption 1", "ℓ(·, x) α-strongly convex", "τ of Lemma 20, not the printed one"),
+        assumptions=("Assumption 1", "ℓ(·, x) α-strongly convex", "τ of Lemma 20, not the published one"),
         where=PRIVATE,
         printed=f"{STRONG_FACTOR}*{STRONG}",
         derived=f"{STRONG_FACTOR}*((mu+beta)**2/(mu*beta))**(2*v/(1+v))*{STRONG}",
@@ -703,7 +703,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Theorem 7",
         "upper",
         "printed",
-        "With the printed τ = (uεn/(d^{3/2}√T))^{1/(1+v)} the bias √d·u/τ^v makes the rate d^{(1+4v)/(1+v)}/(εn)^{2v/(1+v)}.",
+        "With the published τ = (uεn/(d^{3/2}√T))^{1/(1+v)} the bias √d·u/τ^v makes the rate d^{(1+4v)/(1+v)}/(εn)^{2v/(1+v)}.",
         "Section 5",
         where=PRIVATE,
         printed=f"u**(2/(1+v))*{STRONG}",
@@ -868,7 +868,7 @@ STATEMENTS: tuple[Statement, ...] = (
         steps=(
             "No loss satisfies it: along te₁ the convexity makes |∂₁L| grow like μt, the moments bound it by u^{1/(1+v)}.  A "
             "bounded set of sparse w is needed.",
-            "The printed example, logistic loss with heavy-tailed features, has no finite γ_r.",
+            "The published example, logistic loss with heavy-tailed features, has no finite γ_r.",
         ),
     ),
     Statement(
@@ -896,7 +896,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived="B*eta*T*sqrt(s*log(1/delta))/(n*eps)",
         choices={"lam": "B*eta*T/n"},
         follows_from=("P3.A4.noise",),
-        steps=("w^{t+1/2} moves by at most 2Bη₀/m in each coordinate; the proof prints 2Bηs/(3m).",),
+        steps=("w^{t+1/2} moves by at most 2Bη₀/m in each coordinate; the proof has 2Bηs/(3m).",),
         algorithms=("P3.A5",),
     ),
     Statement(
@@ -989,7 +989,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived="u**(2/(1+v))*(s*log(d/s)/(eps*n))**(2*v/(1+v))",
         choices={"q": "s*log(d/s)/(n*eps)"},
         follows_from=("P3.L27.packing", "P3.L28"),
-        steps=("Lemma 28 gives log|Θ| ≍ s* log(d/s*), not s* log d; the printed rate follows from P3.O4 all the same.",),
+        steps=("Lemma 28 gives log|Θ| ≍ s* log(d/s*), not s* log d; the published rate follows from P3.O4 all the same.",),
         algorithms=("P4.G",),
         errata=("P3.Thm11.packing",),
     ),
@@ -1000,7 +1000,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "Sparse, (ε, δ)-DP, ε ≪ log(1/δ): err ≥ Ω(u^{2/(1+v)}(√(s* log d log(1/δ))/(εn))^{2v/(1+v)}).",
         "Section 6",
-        assumptions=("rests on Lemma 15, which is false", "the printed least n has ε under the root"),
+        assumptions=("rests on Lemma 15, which is false", "the published least n has ε under the root"),
         where=(*V, "s>=1", "s<=d", "n*eps>=sqrt(s*log(d)*log(1/delta))"),
         printed=SPARSE_APPROX,
         follows_from=("P3.L27.packing", "P3.L15", "P3.L28"),
@@ -1224,11 +1224,11 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "Strongly convex, η = 1/(α+β): E L(w_T) − L(w*) ≤ (α+β)²(Δ+1)²V²/(2α²β²).",
         "Appendix C.1",
-        assumptions=("V² must bound the mean square; printed E‖∇L̃ − ∇L‖ ≤ V",),
+        assumptions=("V² must bound the mean square; published E‖∇L̃ − ∇L‖ ≤ V",),
         printed="(mu+beta)**2*(D+1)**2*V**2/(mu**2*beta**2)",
         derived="(mu+beta)**2*(D+1)**2*V**2/(mu**2*beta)",
         steps=(
-            "‖w_t − w*‖ ≤ (1 − αβ/(α+β)²)‖w_{t−1} − w*‖ + V/(α+β); the printed first display bounds this distance, not the risk.",
+            "‖w_t − w*‖ ≤ (1 − αβ/(α+β)²)‖w_{t−1} − w*‖ + V/(α+β); the published first display bounds this distance, not the risk.",
             "T = log((α+β)V/(αβ))/log((α²+β²+αβ)/(α+β)²) makes it (Δ+1)(α+β)V/(αβ).",
             "The risk is at most β/2 times its square.",
         ),
@@ -1334,7 +1334,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "On batches of n/T: E‖∇L̃ − ∇L‖ ≤ Õ(u^{1/(1+v)}√d(T/n)^{v/(1+v)} + u^{1/(1+v)}d^{(1+2v)/(2+2v)}(T/(εn))^{v/(1+v)}).",
         "Appendix C.1 (24)",
-        assumptions=("τ = (uεn/(√d·T))^{1/(1+v)}, printed (uεn/√(dT))^{1/(1+v)}",),
+        assumptions=("τ = (uεn/(√d·T))^{1/(1+v)}, published (uεn/√(dT))^{1/(1+v)}",),
         where=PRIVATE,
         printed=BATCHES,
         derived=BATCHES,
@@ -1352,7 +1352,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Lemma 21",
         "lower",
         "proof",
-        "Means of the packing at mass p: ι = u^{1/(1+v)}p^{v/(1+v)}√(d/2), ι/2 apart (2ι printed), TV p.",
+        "Means of the packing at mass p: ι = u^{1/(1+v)}p^{v/(1+v)}√(d/2), ι/2 apart (2ι published), TV p.",
         "Appendix C.2",
         where=(*V, "q<=1"),
         printed="u**(1/(1+v))*sqrt(d)*q**(v/(1+v))",
@@ -1442,7 +1442,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "‖v_S − v‖² ≤ (1+1/c)(|I|−s)/(|I|−ŝ)‖v̂ − v‖² + 4(1+c)Σ‖wᵢ‖²_∞.",
         "Appendix D",
-        assumptions=("S ⊆ I, which is not printed",),
+        assumptions=("S ⊆ I, which is not stated",),
         algorithms=("P3.A4",),
         explicit=peeling_projection_upper,
     ),
@@ -1453,7 +1453,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "printed",
         "‖g_{S∪S*}‖² − (μ²/4)‖w* − w‖² ≥ (μ/2)(L(w) − L(w*)).",
         "Appendix D (52)",
-        assumptions=("L(w) ≥ L(w*), which is not printed",),
+        assumptions=("L(w) ≥ L(w*), which is not stated",),
         steps=("With a = ‖g‖, b = (μ/2)‖w* − w‖: (μ/2)(L − L*) ≤ ab − b² ≤ a² − b² when a ≥ b.",),
         explicit=restricted_gradient_lower,
     ),
@@ -1475,7 +1475,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Lemma 27",
         "lower",
         "proof",
-        "Squared separation of the means at mass p: u^{2/(1+v)}p^{2v/(1+v)}/4 (2 printed for 1/4).",
+        "Squared separation of the means at mass p: u^{2/(1+v)}p^{2v/(1+v)}/4 (2 stated for 1/4).",
         "Appendix D",
         where=(*V, "q<=1"),
         printed="u**(2/(1+v))*q**(2*v/(1+v))",
@@ -1487,7 +1487,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Lemma 27",
         "lower",
         "printed",
-        "Sparse mean estimation, ε-DP ((ε, δ) printed): E‖A − μ‖² ≥ Ω(u^{2/(1+v)}min{1, (s* log d/(εn))^{2v/(1+v)}}).",
+        "Sparse mean estimation, ε-DP ((ε, δ) published): E‖A − μ‖² ≥ Ω(u^{2/(1+v)}min{1, (s* log d/(εn))^{2v/(1+v)}}).",
         "Appendix D",
         where=(*V, "s>=1", "s<=d/2", "n*eps>=s*log(d)"),
         printed=SPARSE_PURE,
@@ -1590,7 +1590,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P3.C10",
         "Theorem 7",
-        "The squared bias at the printed τ is within the printed rate.",
+        "The squared bias at the published τ is within the published rate.",
         f"u**(2/(1+v))*{STRONG_INTRO}",
         "<=",
         f"u**(2/(1+v))*{STRONG}",
@@ -1873,7 +1873,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P3.C40",
         "Theorem 11",
-        "The proof's packing gives the printed rate: log d against log(d/s*).",
+        "The proof's packing gives the published rate: log d against log(d/s*).",
         SPARSE_PURE,
         "<=",
         "u**(2/(1+v))*(s*log(d/s)/(eps*n))**(2*v/(1+v))",
@@ -1913,7 +1913,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P3.C44",
         "Lemma 20",
-        "The noise at the printed τ = (uεn/√(dT))^{1/(1+v)} is within (24).",
+        "The noise at the published τ = (uεn/√(dT))^{1/(1+v)} is within (24).",
         "d*T*(eps*n/sqrt(d*T))**(1/(1+v))/(eps*n)",
         "<=",
         "d**((1+2*v)/(2+2*v))*(T/(eps*n))**(v/(1+v))",
@@ -1924,7 +1924,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P3.C45",
         "Lemma 26",
-        "The printed threshold is above the one by the union bound, in d ≥ 3 and ξ ≤ 1/2.",
+        "The published threshold is above the one by the union bound, in d ≥ 3 and ξ ≤ 1/2.",
         "log(d/xi)",
         "<=",
         "log(1/xi)*log(d)",

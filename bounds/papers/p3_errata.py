@@ -1,7 +1,7 @@
-"""P3: where a printed statement, step or display is wrong, each with a discrepancy that can be recomputed.
+"""P3: where a published statement, step or display is wrong, each with a discrepancy that can be recomputed.
 
 The gaps stand first, in the order of the paper, and then the entries.  In the gaps v is the paper's (moments of order 1 + v);
-`factor` is a constant that an O or Ω of the print may hide, chosen against the entry.
+`factor` is a constant that an O or Ω of the paper may hide, chosen against the entry.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _peeling_gap(*, epsilon: float, delta: float) -> Gap:
 
 
 def _tail_integral_gap(*, constant: float, clip: float) -> Gap:
-    """X constant above B: E[X·1{|X| > B}] against ∫_B^∞ P(|X| > t)dt, printed as equal."""
+    """X constant above B: E[X·1{|X| > B}] against ∫_B^∞ P(|X| > t)dt, published as equal."""
     return abs(constant - (constant - clip)), 0.0
 
 
@@ -59,14 +59,14 @@ def _sampling_step_gap(**setting: Any) -> Gap:
 
 
 def _bias_step_gap(**setting: Any) -> Gap:
-    """(8): u/B^v against the printed value with log(2/ξ)."""
+    """(8): u/B^v against the published value with log(2/ξ)."""
     proof, v = _proof_of_theorem_1(**setting), setting["v"]
     doubled = math.log(2 / setting["xi"]) / proof["log"]
     return abs(proof["clip"] ** -v / (proof["rate"] * doubled ** (v / (1 + v))) - 1), 0.0
 
 
 def _noise_step_gap(**setting: Any) -> Gap:
-    """(9): its left side against the printed middle, exponent 1/(1+v)."""
+    """(9): its left side against the published middle, exponent 1/(1+v)."""
     proof, v, n, epsilon = _proof_of_theorem_1(**setting), setting["v"], setting["n"], setting["epsilon"]
     left = proof["clip"] * proof["root"] * math.sqrt(proof["log"]) / (n * epsilon)
     middle = (proof["root"] / (n * epsilon)) ** (1 / (1 + v)) * proof["log"] ** ((v - 1) / (2 * (1 + v)))
@@ -74,7 +74,7 @@ def _noise_step_gap(**setting: Any) -> Gap:
 
 
 def _vanishing_rate_gap(*, n: int, v: float, epsilon: float, delta: float, xi: float) -> Gap:
-    """The noise's standard deviation alone, against 100 times the printed rate with √log(1/δ)."""
+    """The noise's standard deviation alone, against 100 times the published rate with √log(1/δ)."""
     clip = explicit.truncation_level(n=n, v=v, moment=1.0, epsilon=epsilon, delta=delta, xi=xi)
     rate = (math.log(1 / xi) * math.sqrt(math.log(1 / delta)) / (n * epsilon)) ** (v / (1 + v))
     return math.sqrt(8 * math.log(1.25 / delta)) * clip / (n * epsilon), 100 * rate
@@ -120,7 +120,7 @@ def _group_mean_gap(*, constant: float, groups: int, size: int) -> Gap:
 
 
 def _median_event_gap(*, groups: int) -> Gap:
-    """(15) on constant data: the printed event is certain, its printed probability at most e^{−m/4}."""
+    """(15) on constant data: the published event is certain, its published probability at most e^{−m/4}."""
     return 1.0, math.exp(-groups / 4)
 
 
@@ -162,7 +162,7 @@ def _threshold_gap(*, n: int, d: int, epsilon: float, v: float, factor: float) -
     """Theorem 7's τ at T = u = α = β = 1, ℓ = ½‖w − x‖², W the ball of diameter 1 about 0, without noise.
 
     Every coordinate of x is just above τ + ½ with probability ½τ^{−(1+v)}, else 0, so E|∇ⱼℓ|^{1+v} ≤ 1 for large τ.  All such
-    gradients are set to 0: w stays at 0, where the excess risk is ½‖μ‖² ≥ d/(8τ^{2v}); against the printed rate.
+    gradients are set to 0: w stays at 0, where the excess risk is ½‖μ‖² ≥ d/(8τ^{2v}); against the published rate.
     """
     tau = (epsilon * n / d**1.5) ** (1 / (1 + v))
     printed = 16 * d ** ((1 + 2 * v) / (1 + v)) / (epsilon * n) ** (2 * v / (1 + v))
@@ -198,7 +198,7 @@ def _burst_gap(*, mean_error: float, burst: float, steps: int) -> Gap:
 
 
 def _step_count_gap(*, alpha: float, beta: float, target: float) -> Gap:
-    """One step, the least, against Lemma 18's printed T at (α+β)V/(αβ) = target."""
+    """One step, the least, against Lemma 18's published T at (α+β)V/(αβ) = target."""
     squares = alpha**2 + beta**2
     return 1.0, math.log(target) / math.log((squares + alpha * beta) / squares)
 
@@ -215,7 +215,7 @@ def _failure_gap(*, n: int, epsilon: float, v: float, gradient_bound: float) -> 
 
 
 def _logarithms_gap(*, steps: int, delta: float) -> Gap:
-    """ln(1.25/δ')·log(2/δ) at δ' = δ/(2T), against the printed log((2.5T + 2)/δ)."""
+    """ln(1.25/δ')·log(2/δ) at δ' = δ/(2T), against the published log((2.5T + 2)/δ)."""
     return math.log(2.5 * steps / delta) * math.log(2 / delta), math.log((2.5 * steps + 2) / delta)
 
 
@@ -322,12 +322,12 @@ def _packing_gap(*, log_d: float, factor: float) -> Gap:
 
 
 def _least_records_gap(*, epsilon: float, log_product: float) -> Gap:
-    """p = √(s* log d log(1/δ))/(nε) at the printed least n, the root over ε too, against 1."""
+    """p = √(s* log d log(1/δ))/(nε) at the published least n, the root over ε too, against 1."""
     return math.sqrt(log_product) / (math.sqrt(log_product / epsilon) * epsilon), 1.0
 
 
 def _square_gap(*, distance: float) -> Gap:
-    """½‖w − μ‖² against the printed ½‖w − μ‖."""
+    """½‖w − μ‖² against the published ½‖w − μ‖."""
     return abs(distance**2 - distance) / 2, 0.0
 
 
@@ -347,7 +347,7 @@ def _logistic_gap(*, feature: float, ridge: float, smoothness: float, step: floa
 
 
 def _sensitivity_gap(*, clip: float, step: float, size: int, sparsity: int) -> Gap:
-    """The printed 2Bηs/(3m), η read as η₀, against line 10's λ = 2Bη₀/m, which Lemma 22 needs to cover it."""
+    """The published 2Bηs/(3m), η read as η₀, against line 10's λ = 2Bη₀/m, which Lemma 22 needs to cover it."""
     return 2 * clip * step * sparsity / (3 * size), 2 * clip * step / size
 
 
@@ -387,7 +387,7 @@ def _weight_gap(*, c: float) -> Gap:
 
 
 def _inverse_gap(*, c: float) -> Gap:
-    """Before (45) at w = w*: (γ/2)‖(η/γ)g‖² in units of η²‖g‖²/(2γ), against the printed 1/c."""
+    """Before (45) at w = w*: (γ/2)‖(η/γ)g‖² in units of η²‖g‖²/(2γ), against the published 1/c."""
     return 1.0, 1 / c
 
 
@@ -583,7 +583,7 @@ def _upper_bounds() -> tuple[Erratum, ...]:
             "typo",
             "strongly convex: Õ(d^{(1+4v)/(1+v)}/(εn)^{2v/(1+v)})",
             "Theorem 7 has d^{(1+2v)/(1+v)} (d^{3/2} at v = 1, as the text after it says); the introduction's power is what "
-            "Theorem 7's printed τ gives.",
+            "Theorem 7's published τ gives.",
             _dimension_power_gap,
             v=1.0,
         ),
@@ -592,7 +592,7 @@ def _upper_bounds() -> tuple[Erratum, ...]:
             "Introduction",
             "typo",
             "convex: first term d^{(1+4v)/(2+2v)}/(εn)^{(1+v)/(1+v)}",
-            f"Theorem 6 has (εn)^{{v/(1+v)}}; the print would contradict Theorem 9.  {LOST}",
+            f"Theorem 6 has (εn)^{{v/(1+v)}}; the paper would contradict Theorem 9.  {LOST}",
             _record_power_gap,
             v=0.5,
             numerator=1.5,
@@ -640,7 +640,7 @@ def _upper_bounds() -> tuple[Erratum, ...]:
             "Lemma 18, first display",
             "typo",
             "E L(w_T) − L(w*) ≤ (1 − (α+β)/(α+β)²)^T Δ + (α+β)V/(αβ)",
-            "With 1 − αβ/(α+β)² this bounds the distance ‖w_T − w*‖, which is meant.  As printed L = 5w² on [0, 1] refutes it at "
+            "With 1 − αβ/(α+β)² this bounds the distance ‖w_T − w*‖, which is meant.  As published L = 5w² on [0, 1] refutes it at "
             "T = 1, V = 0.",
             _exact_descent_gap,
             curvature=10.0,

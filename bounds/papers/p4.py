@@ -632,7 +632,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "Lemma 2.4",
         "privacy",
         "reconstructed",
-        "Algorithm 2 is ε-DP; W_loc holds argmin_W F̂_{λ,C} with probability 1 − ξ; its diameter is of the order printed.",
+        "Algorithm 2 is ε-DP; W_loc holds argmin_W F̂_{λ,C} with probability 1 − ξ; its diameter is of the order published.",
         assumptions=("the point that is perturbed has a gap ≤ C²/(2λn²) for certain",),
         where=("eps<=d",),
         printed="C*d*log(1/xi)/(lam*n*eps)",
@@ -669,7 +669,7 @@ STATEMENTS: tuple[Statement, ...] = (
         choices={"C": _PAPER_CLIP, "xi": "1/10"},
         follows_from=("P4.OURS.distance", "P4.OURS.lemma", "P4.L2.4"),
         steps=(
-            "the printed route (PC.3) needs the bias to scale with the diameter of W_loc, which fails where f_C is over W",
+            "the published route (PC.3) needs the bias to scale with the diameter of W_loc, which fails where f_C is over W",
             "the bias of gradients gives (9) with either set in f_C: over W_loc the distance is at most 3B/λ",
         ),
         algorithms=("P4.A2", "P4.A4"),
@@ -685,7 +685,7 @@ STATEMENTS: tuple[Statement, ...] = (
         derived=_DISTANCE,
         choices={"R": "C*d/(lam*n*eps)", "C": _PAPER_CLIP},
         follows_from=("P4.PC.3.route",),
-        steps=("the choices give the printed rate; that the route is valid is another matter: see PC.3.route",),
+        steps=("the choices give the published rate; that the route is valid is another matter: see PC.3.route",),
         algorithms=("P4.A4",),
     ),
     Statement(
@@ -961,7 +961,7 @@ STATEMENTS: tuple[Statement, ...] = (
         "reconstructed",
         "No deterministic algorithm with finitely many local queries computes f_C at an interior point for all smooth convex f.",
         steps=(
-            "the printed proof runs the algorithm before the function exists: sound for queries fixed in advance only, since the "
+            "the published proof runs the algorithm before the function exists: sound for queries fixed in advance only, since the "
             "first gradient shows the hidden direction",
             "true for adaptive algorithms too, by a resisting oracle in one dimension",
         ),
@@ -1161,7 +1161,7 @@ STATEMENTS: tuple[Statement, ...] = (
         where=("k>=2", "eps<=d"),
         printed=_DISTANCE,
         derived=_DISTANCE,
-        hidden="logarithms in print; none in the derivation",
+        hidden="logarithms in the paper; none in the derivation",
         choices={"R": "C*d/(lam*n*eps)", "C": _PAPER_CLIP},
         follows_from=("P4.PF.5.steps", "P4.LF.1", "P4.LF.4"),
         algorithms=("P4.A7",),
@@ -1190,7 +1190,7 @@ STATEMENTS: tuple[Statement, ...] = (
         assumptions=_SETTING,
         where=_K,
         derived=_UPPER,
-        hidden="the print calls it worse than Theorem 3.1 by logarithms; the derivation has none more",
+        hidden="the paper calls it worse than Theorem 3.1 by logarithms; the derivation has none more",
         choices={"r": "G*(d*log(1/xi)/(n*eps))**(1-1/k)"},
         follows_from=("P4.T2.1", "P4.PF.5"),
         algorithms=("P4.A1", "P4.A7"),
@@ -1763,7 +1763,7 @@ _COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P4.C27",
         "Lemma 2.4",
-        "The noise's length: d + log(1/ξ) is at most the print's d·log(1/ξ).",
+        "The noise's length: d + log(1/ξ) is at most the paper's d·log(1/ξ).",
         "C*(d+log(1/xi))/(lam*n*eps)",
         "<=",
         "C*d*log(1/xi)/(lam*n*eps)",
@@ -1771,7 +1771,7 @@ _COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P4.C28",
         "Lemma 2.4",
-        "The print's length is larger by more than a constant.",
+        "The paper's length is larger by more than a constant.",
         "C*d*log(1/xi)/(lam*n*eps)",
         "not <=",
         "C*(d+log(1/xi))/(lam*n*eps)",
@@ -1815,7 +1815,7 @@ _COMPARISONS: tuple[Comparison, ...] = (
     Comparison(
         "P4.C33",
         "(29)",
-        "√d in place of the print's d for the smoothness of ball smoothing.",
+        "√d in place of the paper's d for the smoothness of ball smoothing.",
         "sqrt(d)*G/sigma",
         "<=",
         "d*G/sigma",

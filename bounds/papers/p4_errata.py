@@ -1,4 +1,4 @@
-"""P4: where a printed sentence or step is wrong, each with a discrepancy that can be recomputed.
+"""P4: where a published sentence or step is wrong, each with a discrepancy that can be recomputed.
 
 The text at hand has words but no formulas, so an entry rests on words, on the structure of a proof, or on a display whose
 restoration leaves no choice.
