@@ -332,9 +332,7 @@ def _case(
     return Case(statement, algorithm, problem, at, values, grids, preset=kind, **rest)
 
 
-PHASE1 = (
-    "P0.Alg3.phase1: with λ₁ as printed the first phase's noise grows with n and fills the set, and later phases stay there"
-)
+PHASE1 = "P0.Alg3.phase1: with λ₁ as published the first phase's noise grows with n and fills the set, and later phases stay there"
 RADIUS = (
     "P0.Alg5.radius: the proof takes steps made for the unknown distance of a part's start from the minimum; these are not"
 )

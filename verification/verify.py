@@ -291,13 +291,17 @@ def _summary(report: Json) -> str:
         parts.append(published_claims.summary(report["published_claims"]))
     if report["statements"]:
         parts.append(
-            f"explicit statements checked: {len(report['statements'])}, of which {expected} known to fail as printed"
+            f"explicit statements checked: {len(report['statements'])}, of which {expected} known to fail as published"
         )
         false = sum(not c["holds"] for c in report["comparisons"])
-        parts.append(f"comparisons of rates decided: {len(report['comparisons'])}, of which {false} do not hold as printed")
+        parts.append(
+            f"comparisons of rates decided: {len(report['comparisons'])}, of which {false} do not hold as published"
+        )
         if report["agreements"]:
             differ = sum(not a["verdict"].startswith("same") for a in report["agreements"])
-            parts.append(f"printed rates checked against derivations: {len(report['agreements'])}, of which {differ} differ")
+            parts.append(
+                f"published rates checked against derivations: {len(report['agreements'])}, of which {differ} differ"
+            )
             best = sum(c["attained"] for c in report["choices"])
             parts.append(
                 f"derivations: {len(report['derivations'])}; choices of parameters: {len(report['choices'])}, {best} of them best"
@@ -376,7 +380,7 @@ def _parts(report: Json) -> Table:
         ("broken copies", report["mutants"], counted("killed" if m["killed_by"] else "alive" for m in report["mutants"])),
         ("published claims", report["published_claims"], counted(c["verdict"] for c in report["published_claims"])),
         ("explicit statements", report["statements"], counted(s["status"] for s in report["statements"])),
-        ("printed rates", report["agreements"], counted(a["verdict"] for a in report["agreements"])),
+        ("published rates", report["agreements"], counted(a["verdict"] for a in report["agreements"])),
         ("comparisons of rates", decided, counted(decided)),
         ("derivations", report["derivations"], counted(d["verdict"] for d in report["derivations"])),
         ("choices of parameters", chosen, counted(chosen)),

@@ -1082,7 +1082,7 @@ _SHUFFLED: tuple[Statement, ...] = (
         },
         steps=(
             "T makes βD²/T² the larger of both terms.",
-            "With the noise that privacy needs, a factor √log(n/δ) at the second term; the box's noise gives the rate as published.",
+            "With the noise that privacy needs, a factor √log(n/δ) at the second term; the box's noise gives the published rate.",
         ),
         algorithms=("P0.A6",),
         errata=("P0.Alg6.variance",),

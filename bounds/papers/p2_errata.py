@@ -794,8 +794,9 @@ def errata() -> tuple[Erratum, ...]:
             "Appendix G, proof of Lemma 8",
             "constant",
             "some l in {1, …, t_c + 1} has ‖c_l − μ_Y‖ ≤ 4r₀, hence ‖c_{l*} − μ_Y‖ ≤ 6r₀ by (102)",
-            "Line 9 compares d₁, …, d_{t_c} only, so the published contraction 233/256 gives 6.19r₀.  The lemma stands: the "
-            "squared distance really contracts by 217/256, since ⟨μ_Y − c, g⟩ ≥ d − r₀ gives D² − 7d²/16 + dr₀/2, worst at d = D − r₀.",
+            "Line 9 compares d₁, …, d_{t_c} only, so the published contraction 233/256 gives 6.19r₀.  The lemma stands: "
+            "the squared distance really contracts by 217/256, since ⟨μ_Y − c, g⟩ ≥ d − r₀ gives D² − 7d²/16 + dr₀/2, worst at d = "
+            "D − r₀.",
             _last_iterate_gap,
             squared_contraction=233 / 256,
         ),

@@ -29,7 +29,7 @@ def add(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--epsilon", type=common.number, help="ε where it is not swept")
     sub.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="other values, such as d=3")
     sub.add_argument("--runs", type=common.count, help="runs at each value")
-    sub.add_argument("--printed", action="store_true", help="the rate as printed, where another one follows")
+    sub.add_argument("--printed", action="store_true", help="the rate as published, where another one follows")
     sub.add_argument("--plot", type=common.new_file, metavar="FILE", help="a picture: .svg, .png or .pdf")
     sub.add_argument(
         "--logs",

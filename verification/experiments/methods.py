@@ -155,9 +155,9 @@ P0 = (
     START,
     MINIMUM,
     SGD,
-    Method("LNC-GM", "P0.A3 as printed, for ε ≤ √log(1/δ)", localised.lnc_gm, _lnc),
+    Method("LNC-GM", "P0.A3 as published, for ε ≤ √log(1/δ)", localised.lnc_gm, _lnc),
     Method("LNC-GM zCDP", "P0.A3 by Remark 5, at the ρ that implies (ε, δ)", localised.lnc_gm, _lnc_zcdp, tunable=True),
-    Method("PNCA-SGD shuffled", "P0.A6 as printed, for small ε", accelerated.pnca_sgd, _accelerated("record")),
+    Method("PNCA-SGD shuffled", "P0.A6 as published, for small ε", accelerated.pnca_sgd, _accelerated("record")),
     Method(
         "PNCA-SGD central",
         "P0.A6 with noise that needs no shuffling, at the ρ that implies (ε, δ)",
@@ -235,10 +235,13 @@ P1 = (
     MINIMUM,
     Method("RGD", "robust gradient descent, without privacy (m = 0.05n, η = 0.1)", robust, _robust, private=False),
     Method(
-        "Alg. 4 stochastic", "P1.A4 on disjoint batches, as printed", soft_descent.soft_truncation_descent, _soft("disjoint")
+        "Alg. 4 stochastic",
+        "P1.A4 on disjoint batches, as published",
+        soft_descent.soft_truncation_descent,
+        _soft("disjoint"),
     ),
-    Method("Alg. 4", "P1.A4, as printed", soft_descent.soft_truncation_descent, _soft("full"), sweeps=_BUT_D),
-    Method("Alg. 3", "P1.A3, as printed", trimmed_descent.trimmed_mean_descent, _trimmed, sweeps=_BUT_D),
+    Method("Alg. 4", "P1.A4, as published", soft_descent.soft_truncation_descent, _soft("full"), sweeps=_BUT_D),
+    Method("Alg. 3", "P1.A3, as published", trimmed_descent.trimmed_mean_descent, _trimmed, sweeps=_BUT_D),
     Method("Alg. 4 tuned", "P1.A4, tuned", soft_descent.soft_truncation_descent, _soft_tuned, sweeps=_BUT_D),
     Method("Alg. 3 tuned", "P1.A3, tuned", trimmed_descent.trimmed_mean_descent, _trimmed_tuned, sweeps=_BUT_D),
 )
