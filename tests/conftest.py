@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -43,6 +44,14 @@ def _own_modules(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
     for name, module in list(sys.modules.items()):
         if str(getattr(module, "__file__", None) or "").startswith(temporary):
             del sys.modules[name]
+
+
+@pytest.fixture
+def interruptible() -> Generator[None]:
+    """In the background of a script tests ignore SIGINT; this one takes it as on a terminal, and so do the processes it starts."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
 
 
 def pytest_collection_finish() -> None:

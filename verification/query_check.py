@@ -30,6 +30,7 @@ from tailproof.verification.subject import Subject, worst_pairs
 
 RELATIVE = 1e-9  # of the query's size, or of its sensitivity where that is more: two orders of summation differ by far less
 FORCED = 2  # runs with chosen values, besides the drawn one
+INSIDE = 0.97  # of the worst records: at a threshold itself the two formulas may round to different sides
 ADDITIVE = (Gaussian, Laplace, L2Laplace, LLN)  # laws that allow any value, as does that of a perturbed minimiser
 CHOICES = (Softmax, GridWalk)  # laws that allow any index
 
@@ -72,7 +73,8 @@ def worst_query(subject: Subject, seed: int) -> tuple[Measurement, FloatArray]:
 def query_data(subject: Subject, seed: int) -> Iterator[tuple[FloatArray, int]]:
     """Data sets, and with how many transcripts of chosen values each: heavy tails; of small and of large scale; far targets with
     small features, which are clipped but not dropped for their roughness; tied records; enormous and empty ones among others;
-    records of every size, so that on each side of every threshold there are some; records that pull one way, out of the set.
+    records of every size, so that on each side of every threshold there are some; records that pull one way, out of the set; and
+    the row's worst records, a little inside of the thresholds that they sit at.
 
     Where a claim is refuted the setting is one of thousands of steps: there heavy tails, and the records that refute it.
     """
@@ -94,6 +96,7 @@ def query_data(subject: Subject, seed: int) -> Iterator[tuple[FloatArray, int]]:
     yield heavy() * rng.choice([0.0, 0.1, 1.0, 1e4], p=[0.2, 0.3, 0.3, 0.2], size=(n, 1)), 1
     yield graded(n, d, rng), 1
     yield 1e2 * np.abs(heavy()), 1
+    yield from ((INSIDE * data, 1) for data, _ in worst_pairs(subject.algorithm, setting)[:1])
 
 
 def graded(n: int, d: int, rng: np.random.Generator) -> FloatArray:

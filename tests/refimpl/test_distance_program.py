@@ -43,8 +43,13 @@ def extremes(a: FloatArray, rank: int) -> tuple[float, float]:
         chosen = a[np.array(list(combinations(range(k), count)))]
         edges = chosen[:, 1:] - chosen[:, :1]
         if count < d:
+            lengths = np.linalg.norm(edges, axis=2, keepdims=True)
+            edges = edges / np.where(lengths > 0, lengths, 1.0)
             along = np.linalg.pinv(edges) @ edges  # the projector on the hull's directions
-            found.append(chosen[:, 0] - np.einsum("tij,tj->ti", along, chosen[:, 0]))
+            foot = chosen[:, 0]
+            for _ in range(2):  # the second time takes away what rounding left
+                foot = foot - np.einsum("tij,tj->ti", along, foot)
+            found.append(foot)
         elif d > 1:
             found.append(np.linalg.svd(edges)[2][:, -1, :])
     vectors = np.vstack(found)

@@ -52,6 +52,7 @@ def test_everything_is_put_back() -> None:
     assert state() == before
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_somebody_s_interrupt_is_no_finding() -> None:
     def waits() -> None:
         time.sleep(20)

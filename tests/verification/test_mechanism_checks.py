@@ -265,6 +265,7 @@ def test_an_expected_failure_passes_and_one_that_does_not_fail_is_an_error(monke
         found["refuses infinity"]()
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_only_failed_assertions_are_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_CURRENT_TEST")
 

@@ -234,18 +234,13 @@ def test_a_closed_pipe_does_not_hide_how_it_ended(tmp_path: Path) -> None:
 
 def stopped_by(number: int, folder: Path, jobs: str) -> tuple[int, str]:
     """A run that got the signal as soon as a few tasks were done: (how it ended, what it said)."""
-    # In the background of a script these tests ignore SIGINT, and so would the run, which inherits that; not so a handler.
-    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        process = subprocess.Popen(
-            [*VERIFY[:-1], jobs, "-o", str(folder)],
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-            process_group=0,
-        )
-    finally:
-        signal.signal(signal.SIGINT, inherited)
+    process = subprocess.Popen(
+        [*VERIFY[:-1], jobs, "-o", str(folder)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        process_group=0,
+    )
     checkpoint, deadline = folder / "checkpoint.jsonl", time.monotonic() + PATIENCE
     while not (checkpoint.exists() and checkpoint.read_bytes().count(b"\n") >= 3):
         assert process.poll() is None
@@ -258,6 +253,7 @@ def stopped_by(number: int, folder: Path, jobs: str) -> tuple[int, str]:
     return process.wait(PATIENCE), error
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(("number", "jobs"), [(signal.SIGINT, "1"), (signal.SIGINT, "2"), (signal.SIGKILL, "2")])
 def test_a_run_that_is_stopped_can_be_resumed(tmp_path: Path, number: int, jobs: str, whole: bytes) -> None:
     code, error = stopped_by(number, tmp_path, jobs)
