@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tailproof.refimpl.catalogue import ALGORITHMS
+from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
+from tailproof.verification import subject
 from tailproof.verification.check import judge_mutant
 from tailproof.verification.cli import main
 from tailproof.verification.mutants import mutant
@@ -82,6 +84,48 @@ def test_replay_of_the_honest_algorithm_on_the_same_pair(tmp_path: Path, capsys:
     file.write_text(json.dumps(witness_of(load_subject("P2.A2", 0, None), witness["check"], witness["seed"], pair=pair)))
     assert main(["replay", str(file)]) == 0
     assert "does not violate" in capsys.readouterr().out
+
+
+def test_a_witness_outlives_its_setting(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The setting of the catalogue becomes another one; the counterexample is still run with its own numbers."""
+    file = tmp_path / "witness.json"
+    file.write_text(json.dumps(judge_mutant(mutant("P2.A2", "noise halved"), seed=0).witness))
+    entry = algorithm("P2.A2")
+    assert entry.implementation is not None
+    changed = [replace(s, n=7, parameters={**s.parameters, "clip": 11.0}) for s in entry.implementation.settings]
+    other = replace(entry, implementation=replace(entry.implementation, settings=tuple(changed)))
+    monkeypatch.setattr(subject, "algorithm", lambda _: other)
+    assert load_subject("P2.A2", 0, None).setting.n == 7
+    assert main(["replay", str(file)]) == 1
+    assert "claimed 0.37, found 1.48: still violates" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"parameters": {"clip": "x"}},
+        {"parameters": {"clip": [1]}},
+        {"parameters": 7},
+        {"records": "many"},
+        {"records": -1},
+        {"setting": 99},
+        {"setting": "first"},
+        {"mutant": "nobody's"},
+        {"algorithm": "P9.A1"},
+        {"data": [[1], [1, 2]]},
+        {"data": "x"},
+        {"check": "x"},
+        {"seed": None},
+    ],
+    ids=str,
+)
+def test_a_damaged_witness_is_refused_in_one_line(edit: dict[str, object], tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "witness.json"
+    witness = judge_mutant(mutant("P2.A2", "noise halved"), seed=0).witness
+    assert witness is not None
+    file.write_text(json.dumps(witness | edit))
+    assert main(["replay", str(file)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_errata(capsys: Capture) -> None:

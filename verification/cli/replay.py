@@ -30,7 +30,9 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     try:
         measured = replay_witness(witness)
-    except (KeyError, TypeError, IndexError) as error:
+    except InputError:
+        raise
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         raise InputError(f"witness = {arguments.witness!r}: damaged or of another version ({error})") from None
     verdict = "still violates" if measured.exceeds else "does not violate"
     subject = witness["algorithm"] + (f" (mutant: {witness['mutant']})" if witness["mutant"] else "")

@@ -15,7 +15,8 @@ from tailproof.refimpl.approx_dp.localised import Phase
 from tailproof.refimpl.approx_dp.median_descent import Parameters as MeanParameters
 from tailproof.refimpl.approx_dp.sparse import Parameters as SparseParameters
 from tailproof.refimpl.claims import GDP, ZCDP, ApproxDP, PureDP, claim_from_json, claim_to_json
-from tailproof.refimpl.losses import Quadratic
+from tailproof.refimpl.domains import Ball
+from tailproof.refimpl.losses import Quadratic, RecordQuadratic
 from tailproof.refimpl.means.median_of_means import truncated_median_of_means
 from tailproof.refimpl.means.simple_clipping import simple_clipping_mean
 from tailproof.refimpl.pure_dp.objective import ObjectivePlan
@@ -33,9 +34,13 @@ _PLAIN = (Phase, Stage, Part, PopulationPhase, Plan, ObjectivePlan, MeanParamete
 
 
 def to_json(value: Any) -> Any:
-    """Objects become objects of their fields; a quadratic loss its matrix, an estimator its name and parameters."""
+    """Objects become objects of their fields; losses and sets that have no name theirs, an estimator its name and parameters."""
     if isinstance(value, Quadratic):
         return {"quadratic": value.matrix.tolist()}
+    if isinstance(value, RecordQuadratic):
+        return {"quadratic": "of the record"}
+    if isinstance(value, Ball):
+        return {"ball": {"center": value.center.tolist(), "radius": value.radius}}
     if isinstance(value, Fixed):
         return {"function": value.function.__name__, "parameters": to_json(value.parameters)}
     if isinstance(value, PureDP | ApproxDP | ZCDP | GDP):
@@ -59,8 +64,16 @@ def from_json(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def loss_from_json(value: Any) -> Any:
-    """A name, or {"quadratic": matrix}."""
-    return Quadratic(np.array(value["quadratic"])) if isinstance(value, dict) else value
+    """A name, or {"quadratic": matrix}, or {"quadratic": "of the record"}."""
+    if not isinstance(value, dict):
+        return value
+    matrix = value["quadratic"]
+    return RecordQuadratic() if isinstance(matrix, str) else Quadratic(np.array(matrix))
+
+
+def _domain(value: Any) -> Any:
+    """A name, or {"ball": …} with a center that has no name."""
+    return Ball(np.array(value["ball"]["center"]), value["ball"]["radius"]) if isinstance(value, dict) else value
 
 
 def _phases(value: Any) -> tuple[Phase, ...]:
@@ -87,6 +100,7 @@ def _estimator(value: Any) -> Fixed | str:
 
 _READ: dict[str, Callable[[Any], Any]] = {
     "loss": loss_from_json,
+    "domain": _domain,
     "phases": _phases,
     "stages": lambda value: tuple(Stage(s["size"], s["radius"], _phases(s["phases"])) for s in value),
     "parts": lambda value: tuple(Part(**part) for part in value),
