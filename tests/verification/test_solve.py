@@ -17,8 +17,9 @@ from tailproof.refimpl.claims import PureDP, zcdp_epsilon
 from tailproof.refimpl.domains import unit_ball
 from tailproof.refimpl.pure_dp.plan import Phase, Plan
 from tailproof.refimpl.pure_dp.population import assumption_for, plan_for, population_localization
-from tailproof.verification import solve as module
 from tailproof.verification.cli import main
+from tailproof.verification.fitting import optimisers, plans
+from tailproof.verification.fitting.card import CERTIFICATE
 
 Capture = pytest.CaptureFixture[str]
 PUBLIC = ["--domain", "ball:1", "--epsilon", "1"]
@@ -119,7 +120,7 @@ def test_population_localisation(trips: str, capsys: Capture) -> None:
     value = answer(capsys, [*PHASES, *features(trips, "--target", "minutes")])
     assert set(value) == {
         *("algorithm", "records", "features", "target", "positive", "shuffled", "parameters", "claim", "plan"),
-        *("ledger", "certificate", "weights", "preset", "facts", "notes"),
+        *("ledger", "certificate", "weights", "preset", "facts", "notes", "bound", "public"),
     }
     ball = unit_ball(2)
     known = assumption_for(ball, np.zeros(2), moment_order=2, moment_bound=2)
@@ -140,7 +141,7 @@ def test_what_is_said_before_and_after_the_run(trips: str, capsys: Capture, monk
         before.append(capsys.readouterr().out)
         return population_localization(*arguments, **parameters)
 
-    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", replace(module.OPTIMISERS["P4.A1"], function=watched))
+    monkeypatch.setitem(optimisers.OPTIMISERS, "P4.A1", replace(optimisers.OPTIMISERS["P4.A1"], function=watched))
     assert main([*PHASES, *features(trips, "--target", "minutes")]) == 0
     said, after = before[0], capsys.readouterr().out
     plan = plan_for(assumption_for(unit_ball(2), np.zeros(2), moment_order=2, moment_bound=2), size=400, epsilon=1, rho=None)
@@ -151,7 +152,7 @@ def test_what_is_said_before_and_after_the_run(trips: str, capsys: Capture, monk
         assert f"{phase.weight:.6g}" in said
         assert f"{phase.lipschitz:.6g}" in said
     assert "ledger: 1 release(s) touch each of 400 records, spending pure(eps=1) each" in after
-    assert f"certificate: {module.CERTIFICATE}" in after
+    assert f"certificate: {CERTIFICATE}" in after
     assert "speed" in after
 
 
@@ -188,7 +189,7 @@ def test_records_are_shuffled_unless_told_otherwise(trips: str, capsys: Capture,
         seen.append(data.copy())
         return population_localization(data, *arguments, **parameters)
 
-    monkeypatch.setitem(module.OPTIMISERS, "P4.A1", replace(module.OPTIMISERS["P4.A1"], function=watched))
+    monkeypatch.setitem(optimisers.OPTIMISERS, "P4.A1", replace(optimisers.OPTIMISERS["P4.A1"], function=watched))
     command = [*PHASES, *features(trips, "--target", "minutes")]
     assert answer(capsys, command)["shuffled"]
     assert answer(capsys, [*command, "--shuffle"])["shuffled"]
@@ -219,7 +220,7 @@ def test_too_few_records_for_any_phase(more: tuple[str, ...], product: str, trip
 def test_with_high_probability(trips: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan with repetitions; real ones begin at millions of records."""
     phases = (Phase(40, 1.0, 3.0, 1.0), Phase(20, 8.0, 2.0, 0.5))
-    monkeypatch.setattr(module, "plan_for", lambda *_, **__: Plan(phases, 3, PureDP(1.0), "single", 1.25, 0.01))
+    monkeypatch.setattr(plans, "plan_for", lambda *_, **__: Plan(phases, 3, PureDP(1.0), "single", 1.25, 0.01))
     command = [*PHASES, "--failure", "0.01", *features(trips, "--target", "minutes")]
     assert main(command) == 0
     text = capsys.readouterr().out
@@ -347,7 +348,9 @@ def rows_seen(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
         seen.append(data)
         return np.zeros(data.shape[1] - 1)
 
-    monkeypatch.setitem(module.OPTIMISERS, "P4.S1", module.Optimiser(watched, module.OPTIMISERS["P4.S1"].parameters))
+    monkeypatch.setitem(
+        optimisers.OPTIMISERS, "P4.S1", optimisers.Optimiser(watched, optimisers.OPTIMISERS["P4.S1"].parameters)
+    )
     return seen
 
 
@@ -542,7 +545,7 @@ def by_preset(identifier: str, trips: str, *more: str, kind: str = "tuned") -> l
 
 def test_every_optimiser_of_the_presets_is_there() -> None:
     assert set(PRESETS) == set(presets.OPTIMISERS)
-    assert set(PRESETS) <= set(module.OPTIMISERS)
+    assert set(PRESETS) <= set(optimisers.OPTIMISERS)
 
 
 @pytest.mark.parametrize("identifier", PRESETS)
@@ -626,7 +629,7 @@ def test_the_repaired_variant_is_certified_and_not_marked(trips: str, capsys: Ca
     assert main(["solve", "P0.R3", "--loss", "quadratic", *flags, *features(trips)]) == 0
     out = capsys.readouterr().out
     assert "REFUTED" not in out
-    assert f"certificate: {module.CERTIFICATE}" in out
+    assert f"certificate: {CERTIFICATE}" in out
 
 
 @pytest.mark.parametrize(
