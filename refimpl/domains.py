@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,12 +25,14 @@ from scipy.optimize import linprog, nnls
 from scipy.spatial import HalfspaceIntersection, QhullError
 from scipy.spatial.distance import pdist
 
+from tailproof.refimpl.active_sets import Facets, far_weights, nearest_of_many
 from tailproof.refimpl.validation import FloatArray, InputError, between, matrix, nonnegative, vector, whole
 
 BoolArray = NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
 LARGEST_SET = 1e50
+_FAR = 1e4  # sizes of a polytope from which the nearest point is about where a direction is largest
 LARGEST_POINT = 1e70
 
 
@@ -561,11 +564,16 @@ class _LocalForm:
     scale: float
     unit: FloatArray
     slack: FloatArray
+    kept: NDArray[np.intp]  # the facets of the given set that these are
     box_lower: FloatArray
     box_upper: FloatArray
     reach: float  # bound on ‖y‖
     vertices: FloatArray | None
     vertex_error: float  # bound on the distance between a computed and a true vertex
+
+    @cached_property
+    def facets(self) -> Facets:
+        return Facets(self.unit, self.slack)
 
 
 def _linear_program(cost: FloatArray, unit: FloatArray, slack: FloatArray, bounds: Any = (None, None)) -> Any:
@@ -645,7 +653,7 @@ def _vertices(
 def _local_form(normals: FloatArray, offsets: FloatArray) -> _LocalForm:
     """Centre and scale are found together: as long as the set is small in the present scale, zoom in."""
     lengths = _norms(normals)
-    unit, distances = normals / lengths[:, np.newaxis], offsets / lengths
+    unit, distances, kept = normals / lengths[:, np.newaxis], offsets / lengths, np.arange(len(lengths))
     centre, scale = np.zeros(normals.shape[1]), float(np.abs(distances).max())
     if scale == 0:
         raise InputError("offsets: are all 0; such a polytope is unbounded or has no strictly interior point")
@@ -662,7 +670,7 @@ def _local_form(normals: FloatArray, offsets: FloatArray) -> _LocalForm:
         box_lower, box_upper = _bounding_box(unit, slack)
         reach = _outward(_norm(np.maximum(-box_lower, box_upper)), centre.size)
         near = slack <= 2 * reach  # other facets do not touch the set, whatever the rounding
-        unit, distances, slack = unit[near], distances[near], slack[near]
+        unit, distances, slack, kept = unit[near], distances[near], slack[near], kept[near]
         if reach > 0.1:
             break
         scale *= reach
@@ -674,7 +682,7 @@ def _local_form(normals: FloatArray, offsets: FloatArray) -> _LocalForm:
     swell = 1 + error / float(slack.min())
     vertex_error += (swell - 1) * reach
     return _LocalForm(
-        centre, scale, unit, slack, swell * box_lower, swell * box_upper, swell * reach, vertices, vertex_error
+        centre, scale, unit, slack, kept, swell * box_lower, swell * box_upper, swell * reach, vertices, vertex_error
     )
 
 
@@ -726,51 +734,6 @@ def _nearest_in_polytope(target: FloatArray, unit: FloatArray, slack: FloatArray
     raise ArithmeticError("the projection onto the polytope did not meet its optimality conditions")
 
 
-def _nearest_of_many(targets: FloatArray, unit: FloatArray, slack: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Projections onto {unit y ≤ slack} of all rows at once, and which rows are left open.
-
-    Every row has a set of at most d constraints, taken as equations.  A negative multiplier drops a constraint, otherwise the
-    one most violated is added, in the place of one if the set is full; if there is neither, the optimality conditions hold.
-    """
-    count, d = targets.shape
-    nearest, live = targets.copy(), np.arange(count)
-    sets = np.full((count, d), -1)
-    normals, heights = np.vstack([unit, np.zeros(d)]), np.append(slack, 0.0)  # the last stands for no constraint
-    for _ in range(4 * d + 8):
-        chosen, each = sets[live], np.arange(live.size)
-        active, empty = normals[chosen], chosen < 0
-        gram = active @ np.swapaxes(active, 1, 2)
-        gram[:, np.arange(d), np.arange(d)] += empty
-
-        def off(points: FloatArray, active: FloatArray = active, chosen: NDArray[np.intp] = chosen) -> FloatArray:
-            return np.asarray(np.einsum("ijk,ik->ij", active, points) - heights[chosen])[:, :, np.newaxis]
-
-        try:
-            multipliers = np.where(empty, 0.0, np.linalg.solve(gram, off(targets[live]))[:, :, 0])
-            rough = targets[live] - np.einsum("ij,ijk->ik", multipliers, active)
-            # Far targets have lost digits; the equations at least are met again after a second step.
-            again = np.where(empty, 0.0, np.linalg.solve(gram, off(rough))[:, :, 0])
-        except np.linalg.LinAlgError:  # dependent normals
-            break
-        nearest[live] = rough - np.einsum("ij,ijk->ik", again, active)
-        beyond = nearest[live] @ unit.T - slack - (2 * d + 16) * EPS * (1 + slack)
-        worst, weakest = beyond.argmax(axis=1), multipliers.argmin(axis=1)
-        drop = multipliers[each, weakest] < -1e-13 * (1 + np.abs(targets[live]).max(axis=1))
-        add = ~drop & (beyond[each, worst] > 0)
-        sets[live[drop], weakest[drop]] = -1
-        place = empty.argmax(axis=1)
-        full = np.flatnonzero(add & ~empty.any(axis=1))
-        if full.size:  # the multiplier that reaches 0 first as that of the new constraint grows makes way
-            rates = np.linalg.solve(np.swapaxes(active[full], 1, 2), unit[worst[full]][:, :, np.newaxis])[:, :, 0]
-            falling = rates > 1e-12
-            place[full] = np.where(falling, multipliers[full] / np.where(falling, rates, 1.0), np.inf).argmin(axis=1)
-        sets[live[add], place[add]] = worst[add]
-        live = live[drop | add]
-        if not live.size:
-            break
-    return nearest, live
-
-
 @dataclass(frozen=True, eq=False)
 class Polytope:
     """{w : normals w ≤ offsets}, bounded and with a strictly interior point.
@@ -811,8 +774,9 @@ class Polytope:
     def _nearest(self, rows: FloatArray) -> FloatArray:
         form = self._form
         targets = (rows - form.centre) / form.scale
-        nearest, open_rows = _nearest_of_many(targets, form.unit, form.slack)
-        for row in open_rows:
+        found = nearest_of_many(targets, form.facets)
+        nearest = found.points
+        for row in found.open_rows:
             nearest[row] = _nearest_in_polytope(targets[row], form.unit, form.slack)
         return form.centre + form.scale * nearest
 
@@ -846,12 +810,36 @@ class Polytope:
         an extreme point."""
         form = self._form
         active = form.unit @ self._extreme_point(direction) >= form.slack - 1e-9
-        weights = nnls(form.unit[active].T, direction)[0]
-        rest = _norm(direction - weights @ form.unit[active])
+        weights = np.zeros(len(form.unit))
+        weights[active] = nnls(form.unit[active].T, direction)[0]
+        return float(self._weighted_bounds(direction[np.newaxis], weights[np.newaxis])[0])
+
+    def _weighted_bounds(self, directions: FloatArray, weights: FloatArray) -> FloatArray:
+        form = self._form
+        rest = _norms(directions - weights @ form.unit)
         # Rounding of the sums, and of `slack` and `unit` as functions of the given normals and offsets.
-        rounding = (self.dimension + weights.size + 16) * EPS * (1 + weights.sum())
+        rounding = (self.dimension + len(form.unit) + 16) * EPS * (1 + weights.sum(axis=1))
         size = form.reach + 2 * _norm(form.centre) / form.scale
-        return float(form.slack[active] @ weights + form.reach * rest + size * rounding)
+        return np.asarray(weights @ form.slack + form.reach * rest + size * rounding)
+
+    def _local_supports_upper(self, directions: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """The same bound of many directions with the weights of far projections, and where it may be improved."""
+        form = self._form
+        weights, ends = far_weights(form.facets, np.zeros_like(directions), directions, _FAR * form.reach)
+        bounds = self._weighted_bounds(directions, weights)
+        return bounds, bounds - np.einsum("ij,ij->i", directions, ends) > 1e-11 * form.reach
+
+    def facet_weights(self, directions: ArrayLike, points: ArrayLike) -> FloatArray:
+        """Weights ≥ 0 of the normals that make up the directions u as far as these are normal to the set at its points y, for
+        bounds of σ(u) − ⟨u, y⟩; where u is not normal there, at a point where ⟨u, ·⟩ is about largest."""
+        form, rows = self._form, _rows("directions", directions, self.dimension)
+        norms = _norms(rows)
+        units = rows / np.where(norms > 0, norms, 1.0)[:, np.newaxis]
+        local = (_points(points, self.dimension) - form.centre) / form.scale
+        weights = np.zeros((len(rows), len(self.normals)))
+        for block in _blocks(*rows.shape):
+            weights[block, form.kept] = far_weights(form.facets, local[block], units[block], _FAR * form.reach)[0]
+        return _like(directions, weights * norms[:, np.newaxis] / _norms(self.normals))
 
     def support(self, directions: ArrayLike) -> FloatArray:
         return _support(directions, self.dimension, self._support_of_rows)
@@ -860,7 +848,9 @@ class Polytope:
         form = self._form
         norms = _norms(rows)
         units = rows / np.where(norms > 0, norms, 1.0)[:, np.newaxis]
-        local = np.array([self._local_support_upper(unit) if unit.any() else 0.0 for unit in units])
+        local, far_off = self._local_supports_upper(units)
+        for row in np.flatnonzero(far_off):
+            local[row] = min(local[row], self._local_support_upper(units[row]))
         slack = (4 * self.dimension + 32) * EPS * norms * (_norm(form.centre) + form.scale * (1 + form.reach))
         return np.asarray(rows @ form.centre + form.scale * norms * local + slack)
 

@@ -375,12 +375,30 @@ def _support_gaps(domain: Domain, u: FloatArray, y: FloatArray, *, short: float)
     lengths = _lengths(u) * (1 + rounding)
     gaps = lengths * domain.diameter_upper()
     long = np.flatnonzero(lengths > short)
-    if long.size:
+    if long.size and isinstance(domain, Polytope):
+        gaps[long] = np.minimum(gaps[long], _facet_gaps(domain, u[long], y[long]))
+    elif long.size:
         u, y, most = u[long], y[long], domain.support(u[long])
         reached = np.einsum("ij,ij->i", u, y)
         error = rounding * lengths[long] * _lengths(y) + 2 * EPS * (np.abs(most) + np.abs(reached)) + _TINY
         gaps[long] = np.minimum(gaps[long], most - reached + error)
     return np.asarray(gaps)
+
+
+def _facet_gaps(polytope: Polytope, u: FloatArray, y: FloatArray) -> FloatArray:
+    """Upper bounds of σ(u) − ⟨u, y⟩ = max ⟨u, w − y⟩ from weights η ≥ 0 of the facets' normals a with offsets b.
+
+    With ρ = u − Σ η·a it is at most Σ η·(b − ⟨a, y⟩) + ‖ρ‖·diameter, whatever the weights.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        weights = polytope.facet_weights(u, y)
+        normals, offsets, d = polytope.normals, polytope.offsets, polytope.dimension
+        sizes = _lengths(y)[:, np.newaxis] * _lengths(normals) + np.abs(offsets)
+        room = np.maximum(offsets - y @ normals.T, 0.0) + (d + 8) * EPS * sizes + _TINY
+        rest = _lengths(u - weights @ normals) * (1 + (d + 8) * EPS)
+        rest += (len(offsets) + 8) * EPS * (weights @ _lengths(normals) + _lengths(u)) + _TINY
+        gaps = (np.einsum("ij,ij->i", weights, room) + rest * polytope.diameter_upper()) * (1 + (len(offsets) + 8) * EPS)
+    return np.where(np.isnan(gaps), math.inf, gaps)
 
 
 def _remainder(problem: Problem, point: FloatArray, slope: FloatArray, error: float) -> float:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.spatial import HalfspaceIntersection
 
 from tailproof.refimpl import domains
+from tailproof.refimpl.active_sets import nearest_of_many
 from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope, parse_domain, unit_ball
 from tailproof.refimpl.validation import InputError
 
@@ -330,11 +331,18 @@ def test_support_of_a_polytope_does_not_rest_on_its_solver(monkeypatch: pytest.M
     domain = random_domain("polytope", 3, rng)
     directions = rng.standard_normal((50, 3))
     right = domain.support(directions)
-    find = Polytope._extreme_point
+    find, far_weights = Polytope._extreme_point, domains.far_weights
     for astray in (0.3, 1.0, 10.0):
         shift = astray * rng.standard_normal(3)
+
+        def shifted(facets: Any, points: np.ndarray, units: np.ndarray, far: float, by: np.ndarray = shift) -> Any:
+            return far_weights(facets, points, units + by, far)
+
+        monkeypatch.setattr(domains, "far_weights", shifted)
+        assert domain.support(directions) == pytest.approx(right, abs=1e-10)  # what does not prove enough is not used
         monkeypatch.setattr(Polytope, "_extreme_point", lambda self, u, by=shift: find(self, u + by))
         wrong = domain.support(directions)
+        monkeypatch.setattr(Polytope, "_extreme_point", find)
         assert (wrong >= right - 1e-10).all()
         assert (wrong > right + 1e-3).any()
 
@@ -820,8 +828,33 @@ def test_many_points_are_projected_on_a_polytope_as_one_by_one(seed: int, dimens
     polytope = Polytope(facets, rng.uniform(0.5, 1.5, len(facets)))
     form = polytope._form
     targets = 10.0**far * rng.standard_normal((40, dimension))
-    nearest, left = domains._nearest_of_many(targets, form.unit, form.slack)
-    done = np.setdiff1d(np.arange(40), left)
     single = np.array([domains._nearest_in_polytope(target, form.unit, form.slack) for target in targets])
-    assert np.abs(nearest - single)[done].max(initial=0.0) <= 1e-11 * (1 + 10.0**far)
-    assert done.size >= 30
+    cold = nearest_of_many(targets, form.facets)
+    moved = nearest_of_many(targets + 0.1 * 10.0**far * rng.standard_normal(targets.shape), form.facets)
+    for found in (cold, nearest_of_many(targets, form.facets, moved.sets)):
+        done = np.setdiff1d(np.arange(40), found.open_rows)
+        assert np.abs(found.points - single)[done].max(initial=0.0) <= 1e-11 * (1 + 10.0**far)
+        made_up = found.weights @ form.unit
+        assert np.abs(targets - found.points - made_up)[done].max(initial=0.0) <= 1e-11 * (1 + 10.0**far)
+        assert done.size >= 30
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=seeds, dimension=st.integers(2, 8))
+def test_facet_weights_prove_the_support_at_points_of_the_boundary(seed: int, dimension: int) -> None:
+    """The bound Σ η(b − ⟨a, y⟩) + ‖u − Σ ηa‖·diameter against a linear program, where u is normal at y and where it is not."""
+    rng = np.random.default_rng(seed)
+    domain = random_domain("polytope", dimension, rng)
+    assert isinstance(domain, Polytope)
+    targets = domain.interior_point() + 3 * size_of(domain) * rng.standard_normal((20, dimension))
+    y = domain.project(targets)
+    for u, exactness in ((targets - y, 1e-10), (rng.standard_normal(y.shape), 1e-2)):
+        weights = domain.facet_weights(u, y)
+        assert (weights >= 0).all()
+        room = domain.offsets - y @ domain.normals.T
+        rest = np.linalg.norm(u - weights @ domain.normals, axis=1)
+        bound = np.einsum("ij,ij->i", weights, np.maximum(room, 0.0)) + rest * domain.diameter_upper()
+        true = np.array([domain.support_point(row) @ row for row in u]) - np.einsum("ij,ij->i", u, y)
+        size = size_of(domain) * np.linalg.norm(u, axis=1)
+        assert (bound >= true - 1e-10 * size).all()
+        assert (bound <= true + exactness * size).all()
