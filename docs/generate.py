@@ -69,6 +69,7 @@ PUBLIC = {  # heading: package, names; together all that the packages export
         "assert_private ClaimRefuted audit AuditResult Admissible replay_audit check_mechanism search_sensitivity Attained "
         "Finding PAIR_CHECKS Measurement replay_check Subject subject_of worst_pairs",
     ),
+    "Models": ("tailproof.verification.fitting", "PrivateRegressor PrivateClassifier Numeric Categorical Card"),
     "Strategies of hypothesis": ("tailproof.verification.strategies", ""),
 }
 DATA_ONLY = ("tailproof.bounds.papers.",)  # modules of values: their text is shown, not the values

@@ -6,6 +6,7 @@
     tailproof.assert_private(mechanism, "pure(eps=1)", columns=1)   # the same, as an assertion in a test
     tailproof.check_mechanism(mechanism, "pure(eps=1)")             # checks for the common mistakes, one test each
     tailproof.theorem("P2.T4"), tailproof.papers()                  # a theorem as a value; the five papers, cited
+    tailproof.PrivateRegressor(epsilon=1).fit(X, y)                 # a linear model under pure differential privacy
 
 The names below are the stable public interface: they keep their meaning within a major version, and none is removed.  The packages
 `tailproof.refimpl`, `tailproof.bounds` and `tailproof.verification` hold more; what is not named here may change with any release.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         run,
     )
     from tailproof.verification import AuditResult, assert_private, audit, check_mechanism, strategies
+    from tailproof.verification.fitting import Categorical, Numeric, PrivateClassifier, PrivateRegressor
     from tailproof.verification.verify import verify
 
 __all__ = [
@@ -46,11 +48,15 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "AuditResult",
+    "Categorical",
     "Channel",
     "Gaussian",
     "InputError",
     "L2Laplace",
     "Laplace",
+    "Numeric",
+    "PrivateClassifier",
+    "PrivateRegressor",
     "PureDP",
     "Statement",
     "assert_private",
@@ -76,6 +82,7 @@ __getattr__, __dir__ = _lazy.names(
         "tailproof.bounds.statements": "Statement",
         "tailproof.refimpl": "GDP L2 ZCDP ApproxDP Channel Gaussian InputError L2Laplace Laplace PureDP replay run",
         "tailproof.verification": "AuditResult assert_private audit check_mechanism strategies",
+        "tailproof.verification.fitting": "Categorical Numeric PrivateClassifier PrivateRegressor",
         "tailproof.verification.verify": "verify",
     },
 )

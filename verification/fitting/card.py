@@ -7,7 +7,7 @@ work it took depend on the data and are not told.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,20 @@ NO_CERTIFICATE = "none: gradient steps, without a bound of their error"
 NOTHING = "nothing was minimised"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Card:
-    """Of one run; `before` was known before it, from public numbers alone."""
+    """Of one run; `before` was known before it, from public numbers alone.  It holds no record."""
 
-    task: Task
+    algorithm: str
+    records: int
+    features: list[str]
+    target: str | None
+    shuffled: bool
+    preset: str | None
+    facts: Numbers
+    parameters: Numbers
+    public: Numbers  # what else was public: the rules of the columns, say
+    claim: Claim
     plan: Plan | ObjectivePlan | None
     before: list[Shown]
     ledger: list[Book]
@@ -42,22 +51,20 @@ class Card:
     notes: list[str]
     weights: list[float]
     radius: float | None
-    shuffled: bool
-    public: Numbers = field(default_factory=dict)  # about the records, beside parameters and sizes
 
     def to_json(self) -> dict[str, Any]:
-        task, plan = self.task, self.plan
+        plan = self.plan
         value = {
-            "algorithm": task.identifier,
-            "records": len(task.rows),
-            "features": task.features,
-            "target": task.target,
+            "algorithm": self.algorithm,
+            "records": self.records,
+            "features": self.features,
+            "target": self.target,
             "shuffled": self.shuffled,
-            "preset": task.preset or task.parameters.get("preset"),
-            "facts": task.facts,
-            "parameters": as_json(task.parameters),
+            "preset": self.preset,
+            "facts": self.facts,
+            "parameters": as_json(self.parameters),
             "public": self.public,
-            "claim": claim_to_json(task.claim),
+            "claim": claim_to_json(self.claim),
             "plan": None if plan is None else plan.to_json(),
             "bound": None if plan is None else plan.bound,
             "ledger": self.ledger,
@@ -69,7 +76,7 @@ class Card:
 
     def after(self) -> list[Shown]:
         """Lines on what was released."""
-        lines = [
+        lines: list[Shown] = [
             *ledger_lines(self.ledger),
             f"certificate: {self.certificate}",
             *(f"note: {note}" for note in self.notes),
@@ -77,14 +84,14 @@ class Card:
         if self.radius is not None:
             lines.append(
                 f"ball: within {self.radius:.6g} of the weights lies the minimiser of the regularised extension, with "
-                f"probability at least {1 - self.task.parameters['failure']:g}"
+                f"probability at least {1 - self.parameters['failure']:g}"
             )
-        pairs = zip(self.task.features, self.weights, strict=True)
+        pairs = zip(self.features, self.weights, strict=True)
         return [*lines, Table([[name, f"{weight:.10g}"] for name, weight in pairs], ["feature", "weight"])]
 
     def to_text(self) -> str:
         """All of it, to read."""
-        public = [f"public: {name} {said}" for name, said in self.public.items()]
+        public = [f"public: {name} = {said}" for name, said in self.public.items()]
         return render([*self.before, *public, *self.after()])
 
 
@@ -107,16 +114,23 @@ def fit_task(
     """Run the task; `lines` are those of `before`."""
     outcome = run_task(task, rng, plan=plan, shuffled=shuffled, progress=progress)
     return Card(
-        task,
-        plan,
-        lines,
-        books(outcome.transcript, len(task.rows)),
-        _certificate(task, outcome.transcript),
-        sorted({*outcome.notes, *_weak(task)}),
-        outcome.weights.tolist(),
-        outcome.radius,
-        shuffled,
-        public or {},
+        algorithm=task.identifier,
+        records=len(task.rows),
+        features=task.features,
+        target=task.target,
+        shuffled=shuffled,
+        preset=task.preset or task.parameters.get("preset"),
+        facts=task.facts,
+        parameters=task.parameters,
+        public=public or {},
+        claim=task.claim,
+        plan=plan,
+        before=lines,
+        ledger=books(outcome.transcript, len(task.rows)),
+        certificate=_certificate(task, outcome.transcript),
+        notes=sorted({*outcome.notes, *_weak(task)}),
+        weights=outcome.weights.tolist(),
+        radius=outcome.radius,
     )
 
 

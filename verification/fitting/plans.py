@@ -151,3 +151,20 @@ def _sampling_lines(task: Task, given: dict[str, Any]) -> list[str]:
         near, failure = distance_upper(n, **law), 2 * given["failure"]
         lines.append(f"distance: {near:.6g} at most from the minimiser of the regularised extension, but for {failure:g}")
     return lines
+
+
+def lipschitz_of(loss: str, *, norm: float, reach: float, target: float) -> float:
+    """The largest Lipschitz constant of a record's loss: of features and a target of this size, weights within `reach` of 0."""
+    kind, _, rest = loss.partition(":")
+    match kind:
+        case "ridge":
+            weight, _, name = rest.partition(":")
+            return lipschitz_of(name, norm=norm, reach=reach, target=target) + float(weight) * reach
+        case "squared":
+            return norm * (norm * reach + target)
+        case "l4":
+            return 4 * norm * (norm * reach + target) ** 3
+        case "quadratic":
+            return norm + reach
+        case _:
+            return norm
