@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from typing import NoReturn as Never
 
 from tailproof.refimpl.validation import positive
+from tailproof.verification import interrupts
 from tailproof.verification.transcripts.own_code import LIBRARIES, functions_of
 
 T = TypeVar("T")
@@ -74,7 +75,7 @@ class Patience:
             with self.watching():
                 return self.call(function, *arguments, **named)
         self._calls += 1
-        process, typed = os.getpid(), _typed[0]
+        process, typed = os.getpid(), interrupts.typed()
         try:
             return function(*arguments, **named)
         except _Late as late:
@@ -82,7 +83,7 @@ class Patience:
         except _Ends as ends:
             raise NoReturn(f"calls {ends}, which ends the process") from None
         except KeyboardInterrupt:
-            if _typed[0] != typed or threading.current_thread() is not threading.main_thread():
+            if interrupts.typed() != typed or threading.current_thread() is not threading.main_thread():
                 raise
             raise NoReturn("raises KeyboardInterrupt, though nobody interrupts it") from None
         except SystemExit as error:
@@ -105,7 +106,7 @@ class Patience:
         _watches.append(self)
         before, late, start = self._calls, self._late, time.process_time()
         try:
-            with _without_enders(self._held), _interrupts_noted(), self._alarm():
+            with _without_enders(self._held), interrupts.noted(), self._alarm():
                 yield
         finally:
             _watches.pop()
@@ -198,7 +199,6 @@ def _place(frame: FrameType | None) -> str:
 # --- what ends a process --------------------------------------------------------------------------------------------------
 
 _watches: list[Patience] = []
-_typed = [0]  # interrupts that somebody typed
 _exit = os._exit
 
 
@@ -264,26 +264,5 @@ def _held_by(mechanism: Any) -> list[tuple[dict[str, Any], str, Any]]:
     return [(scope, name, value) for scope in scopes.values() for name, value in scope.items() if id(value) in _INSTEAD]
 
 
-# --- interrupts that are typed ------------------------------------------------------------------------------------------------
-
-
 def _on_main_thread() -> bool:
     return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-
-
-@contextmanager
-def _interrupts_noted() -> Iterator[None]:
-    """A KeyboardInterrupt that nobody typed is the mechanism's own."""
-    if not _on_main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, _noted)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _noted(number: int, frame: FrameType | None) -> None:
-    _typed[0] += 1
-    signal.default_int_handler(number, frame)

@@ -36,7 +36,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from tailproof.refimpl.validation import InputError
-from tailproof.verification import files
+from tailproof.verification import files, interrupts
 
 Json: TypeAlias = dict[str, Any]
 
@@ -91,17 +91,20 @@ def started(workers: Workers, about: Mapping[str, Any]) -> Iterator[Run]:
     """A function that runs tasks and returns what they gave, in their order.  `about` says which run this is: all that could
     change a result, as plain JSON.  It may be called again with further tasks; names are the same task wherever they occur."""
     header = {"tailproof": "checkpoint", **identity(), **about}
-    with _executor(workers) as execute, _checkpoint(workers, header) as kept:
+    with _executor(workers) as execute, _checkpoint(workers, header) as kept, interrupts.noted():
 
         def run(tasks: Iterable[Task]) -> list[Done]:
             wanted = list(tasks)
             if len({task.name for task in wanted}) < len(wanted):
                 raise ValueError("tasks need different names")
             missing = sorted((task for task in wanted if task.name not in kept.done), key=lambda task: -task.cost)
+            typed = interrupts.typed()
             with _bar(wanted, missing, shown=workers.progress) as tick:
                 for name, done in execute(missing):
                     kept.add(name, done)
                     tick(name)
+                    if interrupts.typed() != typed:
+                        raise KeyboardInterrupt
             return [kept.done[task.name] for task in wanted]
 
         try:
@@ -192,7 +195,7 @@ def _here(tasks: list[Task]) -> Iterator[tuple[str, Done]]:
 
 def _on_cores(tasks: list[Task], jobs: int) -> Iterator[tuple[str, Done]]:
     """As they finish, those at the front first.  When a worker dies, joblib gives up on all: what is missing starts again."""
-    missing, deaths = {task.name: task for task in tasks}, 0
+    missing, deaths, typed = {task.name: task for task in tasks}, 0, interrupts.typed()
     while missing:
         pending = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
             delayed(_performed)(task) for task in list(missing.values())
@@ -203,6 +206,8 @@ def _on_cores(tasks: list[Task], jobs: int) -> Iterator[tuple[str, Done]]:
                 deaths = 0
                 yield name, _done(text, seconds)
         except TerminatedWorkerError:
+            if interrupts.typed() != typed:  # they got it as well
+                raise KeyboardInterrupt from None
             deaths += 1
             if deaths > DEATHS:
                 first = next(iter(missing))

@@ -54,6 +54,18 @@ def failing(error: BaseException) -> Callable[[], None]:
     return work
 
 
+def interrupted(pid: int) -> None:
+    """Somebody types Ctrl-C while a destructor runs: Python drops what is raised there."""
+
+    class Destroyed:
+        def __del__(self) -> None:
+            os.kill(pid, signal.SIGINT)
+            for _ in range(1000):  # time for it to arrive
+                pass
+
+    Destroyed()
+
+
 def names_in(checkpoint: Path) -> list[str]:
     return [json.loads(line)["task"] for line in checkpoint.read_text().splitlines()[1:]]
 
@@ -127,6 +139,30 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     assert min(one.seconds for one in done) > 0
     assert names_in(kept) == ["note 0", "note 1", "note 2", "last"]
     assert run_tasks(tasks(failing(RuntimeError())), Workers(checkpoint=kept, resume=True), ABOUT) == done
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_is_dropped_counts(tmp_path: Path) -> None:
+    tasks = [Task("first", interrupted, (os.getpid(),), cost=2.0), *squares(3)]
+    with pytest.raises(KeyboardInterrupt, match="interrupted; 1 finished"):
+        run_tasks(tasks, Workers(checkpoint=tmp_path / "kept"), ABOUT)
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_workers_that_an_interrupt_ended_are_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parallel(**_: object) -> Callable[..., Iterator[None]]:
+        def run(_: object) -> Iterator[None]:
+            interrupted(os.getpid())
+            raise workers.TerminatedWorkerError
+            yield
+
+        return run
+
+    monkeypatch.setattr(workers, "Parallel", parallel)
+    with pytest.raises(KeyboardInterrupt, match="interrupted"):
+        run_tasks(squares(3), Workers(jobs=2), ABOUT)
 
 
 def test_further_tasks_share_a_checkpoint(tmp_path: Path) -> None:
