@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import math
 import os
 import warnings
 from collections.abc import Callable
@@ -19,13 +20,23 @@ import numpy as np
 from tailproof.refimpl.catalogue import ALGORITHMS, Implementation, Setting
 from tailproof.refimpl.channel import run
 from tailproof.refimpl.claims import claim_to_json
-from tailproof.refimpl.domains import parse_domain
+from tailproof.refimpl.domains import Domain, parse_domain
 from tailproof.refimpl.extension.batched import LARGEST_RECORD
 from tailproof.refimpl.validation import FloatArray, InputError, known, real, records
 from tailproof.verification.datafile import Table as DataTable
 from tailproof.verification.datafile import read_table, read_words
 from tailproof.verification.facts import Numbers, given_facts, parameters_of
 from tailproof.verification.fitting.card import before, books, claim_line, fit_task, ledger_lines
+from tailproof.verification.fitting.columns import (
+    AsItIs,
+    Categorical,
+    Cells,
+    Column,
+    Columns,
+    Numeric,
+    column_to_json,
+    read_columns,
+)
 from tailproof.verification.fitting.optimisers import (
     BUDGET,
     NEEDED,
@@ -38,7 +49,7 @@ from tailproof.verification.fitting.optimisers import (
     loss_named,
     target_kind,
 )
-from tailproof.verification.fitting.plans import plan_of
+from tailproof.verification.fitting.plans import moment_bound_of, plan_of
 from tailproof.verification.shown import Shown
 
 Tell = Callable[[Shown], None]
@@ -122,8 +133,12 @@ def weights_document(value: dict[str, Any]) -> dict[str, Any]:
 
 def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
     kind = (arguments.preset or optimiser.preset) if optimiser.descends else None
+    declared = None if arguments.describe is None else read_columns(arguments.describe)
     if kind is None:
-        facts, parameters = dict[str, Any](), checked(arguments.id, _given(arguments), optimiser.parameters)
+        takes = optimiser.parameters
+        if declared is not None and optimiser.plans:
+            takes = takes | {"moment_bound": "from the columns' rules"}
+        facts, parameters = dict[str, Any](), checked(arguments.id, _given(arguments), takes)
     else:
         facts, parameters = _facts_and_parameters(arguments, optimiser)
     if arguments.shuffle is not None and not optimiser.batches:
@@ -138,22 +153,62 @@ def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
     source = read_table(arguments.data, features=arguments.features)
     target = None if label == "none" else source.position(arguments.target or source.label or source.columns[-1])
     chosen = _feature_positions(arguments, source, target)
-    features = [source.columns[j] for j in chosen] + (["intercept"] if arguments.intercept else [])
+    columns = _columns(declared, [source.columns[j] for j in chosen])
+    features = columns.features + (["intercept"] if arguments.intercept else [])
     if not features:
         raise InputError("columns: at least one feature is needed")
-    rows = np.ones((len(source.rows), len(features) + (target is not None)))
-    for j, position in enumerate(chosen):
-        rows[:, j] = _finite(source, position)
-    if target is not None:
-        rows[:, -1] = _finite(source, target) if label == "real" else _labels(arguments, source, target)
     d, column = len(features), None if target is None else source.columns[target]
     domain = parse_domain(str(parameters["domain"]), d) if "domain" in optimiser.parameters else None
+    rule = None if declared is None or label != "real" else declared.get(str(column))
+    if rule is not None and not isinstance(rule, Numeric):
+        raise InputError(f"describe: the target {column!r} must be numeric")
+    if optimiser.plans and domain is not None and "moment_bound" not in parameters:
+        parameters["moment_bound"] = _steepest(name, columns, rule, domain, arguments)
+    rows = np.ones((len(source.rows), d + (target is not None)))
+    if chosen:
+        cells = [_cells(source, j, kind) for j, kind in zip(chosen, columns.kinds, strict=True)]
+        rows[:, : len(columns.features)] = columns.encode(cells)
+    if target is not None and label == "label":
+        rows[:, -1] = _labels(arguments, source, target)
+    elif target is not None:
+        rows[:, -1] = (
+            _finite(source, target) if rule is None else rule.encode(source.rows[:, target], name=str(column))[:, 0]
+        )
     if kind is not None:
         sizes: Numbers = {"records": len(rows), "dimension": d, "domain": domain}
         sizes["claim"] = {name: parameters[name] for name in ("epsilon", "delta")}
         parameters = parameters_of(arguments.id, facts, kind, **sizes) | parameters
-    loss = loss_named(name, d)
-    return Task(arguments.id, optimiser, parameters, claim, loss, domain, rows, features, column, kind, facts)
+    loss, public = loss_named(name, d), dict[str, Any]()
+    if declared is not None:
+        public = {"columns": columns.to_json()} | ({} if rule is None else {"target": column_to_json(rule)})
+    return Task(arguments.id, optimiser, parameters, claim, loss, domain, rows, features, column, kind, facts, public)
+
+
+def _columns(declared: dict[str, Column] | None, names: list[str]) -> Columns:
+    """The rules of these columns: all declared, or none."""
+    if declared is None:
+        return Columns.of(None, names)
+    if missing := [name for name in names if name not in declared]:
+        raise InputError(f"describe: says nothing of column {missing[0]!r}; --columns chooses those to use")
+    return Columns.of([declared[name] for name in names], names)
+
+
+def _cells(source: DataTable, position: int, kind: Column | AsItIs) -> Cells:
+    """Words where the rule is of words; without a rule there must be numbers."""
+    if isinstance(kind, AsItIs):
+        return _finite(source, position)
+    if isinstance(kind, Categorical) and source.words is not None:
+        return np.array(read_words(source.words, position), dtype=object)
+    return source.rows[:, position]
+
+
+def _steepest(loss: str, columns: Columns, rule: Numeric | None, domain: Domain, arguments: argparse.Namespace) -> float:
+    """G from the columns' rules."""
+    if columns.norm_upper == math.inf:
+        raise InputError("moment_bound is missing: a column with clip = false has no bound that would give one")
+    if loss.endswith(("squared", "l4")) and (rule is None or not rule.clip):
+        raise InputError("moment_bound is missing: the target has no bound that would give one")
+    return moment_bound_of(loss, norm=columns.norm_upper, intercept=bool(arguments.intercept), domain=domain)
 
 
 def _facts_and_parameters(arguments: argparse.Namespace, optimiser: Optimiser) -> tuple[Numbers, Numbers]:

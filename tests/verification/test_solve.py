@@ -387,6 +387,59 @@ def test_the_default_target(tmp_path: Path, capsys: Capture, rows_seen: list[np.
     np.testing.assert_array_equal(rows_seen[2], [[5, 0, 0], [0, 0, 2]])
 
 
+# ------------------------------------------------------------------------------------------------------- rules for columns
+
+RULES = {
+    "dist": {"kind": "numeric", "low": -2, "high": 2, "unit": "km"},
+    "name": {"kind": "categorical", "levels": ["other", "word"]},
+    "minutes": {"kind": "numeric", "low": -10, "high": 10},
+}
+
+
+def described(tmp_path: Path, **more: Any) -> list[str]:
+    (tmp_path / "rules.json").write_text(json.dumps(RULES | more))
+    return ["--describe", str(tmp_path / "rules.json"), "--columns", "dist", "name"]
+
+
+def test_rules_for_columns(trips: str, tmp_path: Path, capsys: Capture, rows_seen: list[np.ndarray]) -> None:
+    command = ["solve", "P4.S1", "--loss", "absolute", *PUBLIC, *SCALE, "--data", trips, "--target", "minutes"]
+    value = answer(capsys, [*command, *described(tmp_path), "--intercept"])
+    assert value["features"] == ["dist", "name=other", "name=word", "intercept"]
+    assert value["public"]["columns"]["dist"]["unit"] == "km"
+    assert value["public"]["target"]["low"] == -10
+    raw = np.loadtxt(trips, delimiter=",", skiprows=1, usecols=(0, 3)).clip([-2, -10], [2, 10]) / [2, 10]
+    one = np.ones(len(raw))
+    np.testing.assert_allclose(rows_seen[0], np.column_stack([raw[:, 0], 0 * one, one, one, raw[:, 1]]), atol=1e-15)
+
+
+def test_rules_give_the_moment_bound(trips: str, tmp_path: Path, capsys: Capture) -> None:
+    command = [
+        "solve",
+        "P4.S2",
+        "--loss",
+        "absolute",
+        *PUBLIC,
+        "--moment-order",
+        "2",
+        "--data",
+        trips,
+        "--target",
+        "minutes",
+    ]
+    value = answer(capsys, [*command, *described(tmp_path)])
+    assert value["parameters"]["moment_bound"] == pytest.approx(math.sqrt(2))
+    value = answer(capsys, [*command, *described(tmp_path), "--moment-bound", "1.5"])
+    assert value["parameters"]["moment_bound"] == 1.5
+    squared = [*command, "--loss", "squared", "--set", "preset=tuned"]
+    value = answer(capsys, [*squared, *described(tmp_path)])
+    assert value["parameters"]["moment_bound"] == pytest.approx(math.sqrt(2) * (math.sqrt(2) + 1))
+    free = {"kind": "numeric", "low": -1, "high": 1, "clip": False}
+    assert "the target has no bound" in refusal(capsys, [*squared, *described(tmp_path, minutes=free)])
+    assert "clip = false has no bound" in refusal(capsys, [*command, *described(tmp_path, dist=free)])
+    assert "must be numeric" in refusal(capsys, [*command, *described(tmp_path, minutes=RULES["name"])])
+    assert "says nothing of column 'speed'" in refusal(capsys, [*command, *described(tmp_path), "speed"])
+
+
 # ------------------------------------------------------------------------------------------------------------- wrong input
 
 

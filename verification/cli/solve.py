@@ -45,7 +45,12 @@ missing. For the gradient g of a record's loss on the domain, --moment-order k a
     P1, P3    E |g_j|^k <= G for every coordinate j, 1 < k <= 2; for P1 k is 2
     P2        (E |<u, g>|^k)^(1/k) <= G for every unit vector u, k >= 2
 
-Labels of hinge and logistic are -1 and 1, or any two values with --positive."""
+Labels of hinge and logistic are -1 and 1, or any two values with --positive.
+
+--describe takes rules for all columns in use, and for the target: words become levels, a number is scaled from [low, high] to
+[-1, 1], a cell that does not fit has a stated place instead of an error, and P4.A1 and P4.S2 need no --moment-bound.
+    {"age": {"kind": "numeric", "low": 18, "high": 70, "missing": 40, "unit": "years"},
+     "home": {"kind": "categorical", "levels": ["town", "land"]}}"""
 
 
 SOLVE_NUMBERS = {
@@ -79,6 +84,9 @@ def add(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--data", required=True, metavar="FILE", help="CSV or LIBSVM (also .gz), or .npy")
     sub.add_argument("--columns", nargs="+", metavar="NAME", help="columns to use (default: all, without the target)")
+    sub.add_argument(
+        "--describe", metavar="FILE.json", help="what the columns hold: bounds, units, levels, missing; see below"
+    )
     sub.add_argument("--target", metavar="COLUMN", help="the target or label (default: the last column; LIBSVM: the label)")
     sub.add_argument("--positive", metavar="VALUE", help="the label that stands for 1; the other one stands for -1")
     sub.add_argument("--intercept", action="store_const", const=True, help="add a feature that is 1; it counts in G, too")

@@ -42,7 +42,7 @@ class Card:
     preset: str | None
     facts: Numbers
     parameters: Numbers
-    public: Numbers  # what else was public: the rules of the columns, say
+    public: Numbers
     claim: Claim
     plan: Plan | ObjectivePlan | None
     before: list[Shown]
@@ -108,7 +108,6 @@ def fit_task(
     plan: Plan | ObjectivePlan | None,
     lines: list[Shown],
     shuffled: bool = False,
-    public: Numbers | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Card:
     """Run the task; `lines` are those of `before`."""
@@ -122,7 +121,7 @@ def fit_task(
         preset=task.preset or task.parameters.get("preset"),
         facts=task.facts,
         parameters=task.parameters,
-        public=public or {},
+        public=task.public,
         claim=task.claim,
         plan=plan,
         before=lines,

@@ -39,7 +39,7 @@ from tailproof.verification.fitting.columns import (
     word_of,
 )
 from tailproof.verification.fitting.optimisers import OPTIMISERS, Task, checked, claim_of, loss_named
-from tailproof.verification.fitting.plans import lipschitz_of, plan_of
+from tailproof.verification.fitting.plans import moment_bound_of, plan_of
 
 PURE = tuple(name for name, optimiser in OPTIMISERS.items() if optimiser.claim is None)
 Declared = Mapping[str, Column] | Sequence[Column] | None
@@ -116,16 +116,26 @@ class _Linear:
         rows[~known, :-1] = 0.0
         rows[:, -1] = np.where(known, targets, 1.0)
         optimiser = OPTIMISERS[self.algorithm]
-        task = Task(self.algorithm, optimiser, parameters, claim, loss, domain, rows, features, said.pop("name"))
+        task = Task(
+            identifier=self.algorithm,
+            optimiser=optimiser,
+            parameters=parameters,
+            claim=claim,
+            loss=loss,
+            domain=domain,
+            rows=rows,
+            features=features,
+            target="y",
+            public={"columns": columns.to_json(), **said, "strict": self.strict},
+        )
         plan = plan_of(task)
-        public = {"columns": columns.to_json(), **said, "strict": self.strict}
-        card = fit_task(task, rng, plan=plan, lines=before(task, plan), shuffled=optimiser.batches, public=public)
+        card = fit_task(task, rng, plan=plan, lines=before(task, plan), shuffled=optimiser.batches)
         weights = np.array(card.weights)
         self.columns_, self.card_ = columns, card
         self.coef_, self.intercept_ = weights[: len(columns.features)], float(weights[-1]) if self.fit_intercept else 0.0
 
     def _parameters(self, columns: Columns, domain: Domain) -> dict[str, Any]:
-        """Of the algorithm: those that it takes."""
+        """Those that the algorithm takes."""
         optimiser = OPTIMISERS[self.algorithm]
         given = {"loss": self.loss, "domain": self.domain, "epsilon": self.epsilon}
         if optimiser.plans:
@@ -141,8 +151,7 @@ class _Linear:
         if self.moment_bound is not None:
             return self.moment_bound
         longest = columns.norm_upper if math.isfinite(columns.norm_upper) else math.sqrt(len(columns.features))
-        norm = math.hypot(longest, 1.0) if self.fit_intercept else longest
-        return lipschitz_of(self.loss, norm=norm, reach=domain.max_norm_from(np.zeros(domain.dimension)), target=1.0)
+        return moment_bound_of(self.loss, norm=longest, intercept=self.fit_intercept, domain=domain)
 
     def _margins(self, X: Any) -> FloatArray:
         if not hasattr(self, "card_"):
@@ -247,7 +256,7 @@ class PrivateRegressor(_Linear):
             raise InputError(f"target = {self.target!r}: must be Numeric, or None")
         numbers = rule.encode(values, name="y", strict=self.strict)[:, 0]
         known = np.full(len(numbers), True) if getattr(rule, "missing", None) is not None else ~np.isnan(numbers_of(values))
-        self._fit(names, cells, numbers, known, name="y", target=column_to_json(rule))
+        self._fit(names, cells, numbers, known, target=column_to_json(rule))
         return self
 
     def predict(self, X: Any) -> FloatArray:
@@ -319,7 +328,7 @@ class PrivateClassifier(_Linear):
         if self.strict and (places < 0).any():
             raise InputError(f"y: record {int(np.argmin(places)) + 1} has none of the classes; strict refuses it")
         classes = [word_of(label) for label in self.classes]
-        self._fit(names, cells, np.where(places == 1, 1.0, -1.0), places >= 0, name="y", classes=classes)
+        self._fit(names, cells, np.where(places == 1, 1.0, -1.0), places >= 0, classes=classes)
         self.classes_ = np.array(self.classes)
         return self
 

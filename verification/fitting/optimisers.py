@@ -168,6 +168,7 @@ class Task:
     target: str | None
     preset: presets.Kind | None = None
     facts: Numbers = field(default_factory=dict)
+    public: Numbers = field(default_factory=dict)  # what else is: the rules of the columns, say
 
     @property
     def region(self) -> Domain:

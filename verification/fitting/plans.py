@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
+
 from tailproof.refimpl.claims import ApproxDP, PureDP
+from tailproof.refimpl.domains import Domain
 from tailproof.refimpl.extension.certified import accuracy_for
 from tailproof.refimpl.pure_dp.localised_exponential import distance_upper, temperature_upper
 from tailproof.refimpl.pure_dp.objective import ObjectivePlan, accuracy_of, curvature_of, objective_plan, tilt_scale
@@ -168,3 +172,10 @@ def lipschitz_of(loss: str, *, norm: float, reach: float, target: float) -> floa
             return norm + reach
         case _:
             return norm
+
+
+def moment_bound_of(loss: str, *, norm: float, intercept: bool, domain: Domain) -> float:
+    """A G that holds for every k: of features up to `norm` long, beside an intercept, and targets of size 1."""
+    longest = math.hypot(norm, 1.0) if intercept else norm
+    reach = domain.max_norm_from(np.zeros(domain.dimension))
+    return lipschitz_of(loss, norm=longest, reach=reach, target=1.0) * (1 + 1e-12)
