@@ -12,6 +12,7 @@ chance for the lack of it with probability at most 2e-9.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import os
 import sys
@@ -26,6 +27,7 @@ import numpy as np
 from tailproof.refimpl.channel import run
 from tailproof.refimpl.claims import REPLACE_ONE, Claim
 from tailproof.refimpl.validation import FloatArray, InputError, whole
+from tailproof.verification import outcomes
 from tailproof.verification.assertions import Mechanism, assert_private, failed_assertion
 from tailproof.verification.auditing import limits
 from tailproof.verification.auditing.admissible import Admissible
@@ -37,6 +39,7 @@ from tailproof.verification.auditing.search import Candidate
 from tailproof.verification.ending import TIME_LIMIT, Patience, set_patience
 from tailproof.verification.pair_checks import Measurement
 from tailproof.verification.subject import Pair
+from tailproof.verification.transcripts.every_row import removals
 from tailproof.verification.transcripts.suite import Excess, Suite
 
 __tracebackhide__ = failed_assertion  # pytest's traceback of a failure ends at the line of the test
@@ -45,6 +48,7 @@ Check = tuple[str, Callable[[], None]]
 BUDGET = 4000  # runs of each audit
 OUTLIER = 1e6
 FAR = 1e12
+OUTCOME_PAIRS = 60
 BATCH, MOST = 64, 5000  # runs that are looked at for randomness
 
 
@@ -193,6 +197,7 @@ def _checks(case: _Case) -> Iterator[Check]:
     yield named("output finite", _output_finite)
     if not (math.isfinite(case.space.low) and math.isfinite(case.space.high)):
         yield named("finite on outliers", _finite_on_outliers)
+    yield named("outcomes", _outcomes)
     yield named("leaves its input alone", _leaves_its_input_alone)
     if not getattr(case.mechanism, "hidden_randomness", False):
         yield named("repeats from its seed", _repeats_from_its_seed)
@@ -242,6 +247,22 @@ def _finite_on_outliers(case: _Case) -> None:
         one[0] = value
         for data, what in ((one, f"data with a record of {value:g}"), (np.full(one.shape, value), f"records of {value:g}")):
             _finite(case.tried(data, what), what)
+
+
+def _outcomes(case: _Case) -> None:
+    """Neighbours end the same way, on data made to break computations."""
+    rng = np.random.default_rng(case.seed)
+    space = case.space
+    made = itertools.islice(outcomes.adversarial_pairs(space.records, space.columns, rng), OUTCOME_PAIRS)
+    pairs = [(np.clip(a, space.low, space.high), np.clip(b, space.low, space.high)) for a, b in made]
+    if space.neighbouring is not REPLACE_ONE:
+        pairs = [shorter for pair in pairs for shorter in removals(pair)]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = outcomes.check_outcomes(case.call, pairs, case.seed)
+    if not found.measurement.passes:
+        a, b = (side.tolist() for side in found.pair)
+        raise AssertionError(f"{_said(found.measurement)}\nA = {a}\nB = {b}")
 
 
 def _leaves_its_input_alone(case: _Case) -> None:
