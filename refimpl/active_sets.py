@@ -6,6 +6,8 @@ Every point has a set of at most d facets, taken as equations.  With z the targe
 
 a negative multiplier drops its facet, otherwise the facet most violated is added, in the place of one if its normal depends
 on the others; if there is neither, the optimality conditions hold.  Sets of a point that has moved little are a good start.
+A few points run in circles.  They get Goldfarb and Idnani's dual method, one by one: from the target, the facet most violated
+is added while all multipliers stay ≥ 0, so that the distance to the target grows at every step.
 """
 
 from __future__ import annotations
@@ -110,6 +112,7 @@ def nearest_of_many(targets: FloatArray, facets: Facets, start: Sets | None = No
     count, d = targets.shape
     sets = facets.no_sets(count) if start is None else start.copy()
     weights, points, live = np.zeros((count, len(facets.slack))), targets.copy(), np.arange(count)
+    cold = start is None
     heights = np.append(facets.slack, 0.0)
     room = np.column_stack([targets @ facets.unit.T - facets.slack, np.zeros(count)])
     sizes = 1 + np.abs(targets).max(axis=1, initial=0.0)
@@ -128,18 +131,58 @@ def nearest_of_many(targets: FloatArray, facets: Facets, start: Sets | None = No
             part = sets[live]
             changed = facets.changed(part, multipliers, beyond, -1e-13 * sizes[live])
         except np.linalg.LinAlgError:  # dependent normals
-            break
+            if cold:
+                break
+            sets[live], cold = -1, True
+            continue
         sets[live] = part
         live = live[changed]
         if not live.size:
             break
-    return Nearest(points, np.maximum(weights, 0.0), sets, live)
+    left = [row for row in live.tolist() if not _dual_method(targets[row], facets, points[row], weights[row], sets[row])]
+    return Nearest(points, np.maximum(weights, 0.0), sets, np.array(left, dtype=np.intp))
+
+
+def _dual_method(target: FloatArray, facets: Facets, point: FloatArray, weights: FloatArray, into: Sets) -> bool:
+    """The nearest point to one target, its weights and its set, in place; whether it was found."""
+    allowed = (2 * target.size + 16) * EPS * (1 + facets.slack + np.abs(target).max())
+    point[:], weights[:], into[:] = target, 0.0, -1
+    active: list[int] = []
+    for _ in range(20 + 10 * len(facets.slack)):
+        beyond = facets.unit @ point - facets.slack - allowed
+        new = int(beyond.argmax())
+        if beyond[new] <= 0:
+            into[: len(active)] = active
+            return True
+        while True:
+            rates = np.linalg.lstsq(facets.gram[np.ix_(active, active)], facets.gram[active, new])[0]
+            speed = 1 - float(rates @ facets.gram[active, new])
+            full = float(facets.unit[new] @ point - facets.slack[new]) / speed if speed > _DEPENDENT else np.inf
+            falling = np.where(rates > 1e-14, weights[active] / np.where(rates > 1e-14, rates, 1.0), np.inf)
+            step = max(min(full, float(falling.min(initial=np.inf))), 0.0)
+            if step == np.inf:  # only rounding contradicts the other facets
+                return False
+            weights[active] = np.maximum(weights[active] - step * rates, 0.0)
+            weights[new] += step
+            point[:] = target - weights @ facets.unit
+            if step == full:
+                active.append(new)
+                break
+            dropped = active.pop(int(falling.argmin()))
+            weights[dropped] = 0.0
+            if new in active or len(active) > target.size:
+                return False
+    return False
 
 
 def far_weights(facets: Facets, points: FloatArray, units: FloatArray, far: float) -> tuple[FloatArray, FloatArray]:
     """Weights ≥ 0 of the facets where the projections of points of the set, moved that far along the unit vectors, land, and
     where that is.  The weights make up the unit vectors as far as normals of these facets can."""
-    found = nearest_of_many(points + far * units, facets)
+    on = points @ facets.unit.T >= facets.slack - 1e-9
+    order = np.argsort(~on, axis=1, kind="stable")[:, : facets.dimension]
+    start = np.where(np.take_along_axis(on, order, axis=1), order, -1)
+    start = np.pad(start, ((0, 0), (0, facets.dimension - start.shape[1])), constant_values=-1)
+    found = nearest_of_many(points + far * units, facets, start)
     chosen = found.sets[:, : widest(found.sets)]
     lengths = np.column_stack([units @ facets.unit.T, np.zeros(len(units))])
     with contextlib.suppress(np.linalg.LinAlgError):

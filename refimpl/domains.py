@@ -795,6 +795,25 @@ class Polytope:
     def project(self, points: ArrayLike) -> FloatArray:
         return _project(points, self._form.centre, self._excess, self._nearest)
 
+    @property
+    def facets(self) -> Facets:
+        """In coordinates of its own, without facets that do not touch the set."""
+        return self._form.facets
+
+    @property
+    def middle(self) -> FloatArray:
+        """The origin of these coordinates ..."""
+        return self._form.centre
+
+    @property
+    def scale(self) -> float:
+        """... and their unit."""
+        return self._form.scale
+
+    def pulled_inside(self, rows: FloatArray) -> FloatArray:
+        """The rows, of which some may be outside by rounding, moved into the set in place."""
+        return _pulled_inside(rows, self._form.centre, self._excess)
+
     def _extreme_point(self, direction: FloatArray) -> FloatArray:
         """A vertex, in local coordinates, where ⟨direction, y⟩ is largest up to solver accuracy."""
         form = self._form

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from tailproof.refimpl.domains import EPS, Ball, Domain, secular_root
 from tailproof.refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
 from tailproof.refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
-from tailproof.refimpl.extension.envelope import Envelope, envelope
+from tailproof.refimpl.extension.envelope import Envelope, Warm, envelope
 from tailproof.refimpl.extension.exact_sets import exact, exact_matrix, length
 from tailproof.refimpl.extension.refined import ExactRecord, quadratic_gradient, refine
 from tailproof.refimpl.extension.smoothing import Smoothed
@@ -215,10 +215,10 @@ def _penalty(problem: Problem, point: FloatArray) -> float:
 Smooth = Callable[[FloatArray], _State]
 
 
-def _smooth(problem: Problem, of: Batch, mu: float) -> Smooth:
+def _smooth(problem: Problem, of: Batch, mu: float, warm: Warm) -> Smooth:
     """F_μ: on a ball, where records need two coefficients only, by smoothing the loss; elsewhere by smoothing f_C."""
     if not isinstance(of.loss, Quadratic | Ridge) and not isinstance(of.domain, Ball):
-        return lambda point: _State(problem, point, envelope(of, mu, point))
+        return lambda point: _State(problem, point, envelope(of, mu, point, warm))
     softer, widths = _smoothed(of, mu)
     return lambda point: _State(problem, point, softer.at(point), widths)
 
@@ -251,6 +251,7 @@ class _Search:
     last: FloatArray = field(init=False)
     unproved: float | None = None  # the best bound that was not good enough, at the last try
     refined: dict[tuple[bytes, int, int], ExactRecord] = field(default_factory=dict)
+    warm: Warm = field(default_factory=Warm)
 
     def __post_init__(self) -> None:
         p = self.problem
@@ -363,7 +364,7 @@ class _Search:
 
     def _smooth_minimum(self, point: FloatArray, mu: float) -> _State:
         """The minimiser of F_μ, about as accurately as the smoothing itself is accurate."""
-        smooth = _smooth(self.problem, self.batch, mu)
+        smooth = _smooth(self.problem, self.batch, mu, self.warm)
         state = self._at(smooth, point)
         gaps: list[float] = []
         for _ in range(_MOST_STEPS):

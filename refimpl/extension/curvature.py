@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tailproof.refimpl.active_sets import Facets, Sets, widest
 from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
 from tailproof.refimpl.validation import FloatArray
 
@@ -55,6 +56,33 @@ def edge_hessians(
     edge = identity - tangent - n_normal @ _turned(n_normal) / depth
     stiffness = np.divide(1.0, give, out=np.zeros_like(give), where=give > 0)
     return np.asarray(_turned(shear) @ inner @ shear + stiffness * edge)
+
+
+def face_hessian(
+    facets: Facets, sets: Sets, x: FloatArray, g: FloatArray, give: FloatArray, softness: FloatArray
+) -> FloatArray:
+    """The sum of the same for a polytope, y held back by the facets of the sets: flat faces leave vectors to be added.
+
+    With V = 0 it is v vᵀ/(softness + give·(‖Tx‖² + ⟨n_T, x⟩²/‖n_N‖²)) + S/give, v = Tx − n_N·⟨n_T, x⟩/‖n_N‖².
+    """
+    chosen = sets[:, : widest(sets)]
+    normals = np.vstack([facets.unit, np.zeros(x.shape[1])])[chosen]
+    spans = np.linalg.solve(facets.system(chosen), normals)
+    n = _directions(g)
+
+    def held(rows: FloatArray) -> FloatArray:  # I − T
+        return np.asarray(np.einsum("ijk,ij->ik", spans, np.einsum("ijk,ik->ij", normals, rows)))
+
+    n_normal = held(n)
+    depth = np.maximum(np.square(n_normal).sum(axis=1), 1e-12)
+    along, lean = x - held(x), np.einsum("ij,ij->i", n - n_normal, x)
+    resistance = softness + give * (np.square(along).sum(axis=1) + np.square(lean) / depth)
+    moved = along - (lean / depth)[:, np.newaxis] * n_normal
+    share = np.divide(1.0, resistance, out=np.zeros_like(resistance), where=resistance > 0)
+    stiffness = np.divide(1.0, give, out=np.zeros_like(give), where=give > 0)
+    flat = (normals * stiffness[:, np.newaxis, np.newaxis]).reshape(-1, x.shape[1]).T @ spans.reshape(-1, x.shape[1])
+    total = (moved * share[:, np.newaxis]).T @ moved + flat - (n_normal * (stiffness / depth)[:, np.newaxis]).T @ n_normal
+    return np.asarray(total)
 
 
 def _turned(matrices: FloatArray) -> FloatArray:

@@ -20,9 +20,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tailproof.refimpl.domains import EPS
+from tailproof.refimpl.active_sets import Sets
+from tailproof.refimpl.domains import EPS, Polytope
 from tailproof.refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, fenchel_gap, margin_of_slope
-from tailproof.refimpl.extension.curvature import edge_hessians
+from tailproof.refimpl.extension.curvature import edge_hessians, face_hessian
+from tailproof.refimpl.extension.facet_rays import FacetRays
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import GlmLoss, Quadratic, Ridge
 from tailproof.refimpl.validation import FloatArray, InputError
@@ -40,6 +42,7 @@ class Envelope:
     margins: FloatArray  # ⟨x, w⟩
     y: FloatArray
     g: FloatArray
+    sets: Sets | None = None  # of a polytope: the facets that hold back the records of kind 3, in their order
 
     @cached_property
     def moves(self) -> FloatArray:
@@ -92,11 +95,14 @@ class Envelope:
         free = np.divide(1.0, stretched, out=np.zeros(count), where=(self.kind == 1) & (stretched > 0))
         hessian = _weighted_gram(of.features, free / count)
         edge = np.flatnonzero(self.kind == 3)
-        step = max(1, (1 << 15) // (d * d))
+        step = max(1, (1 << 15) // (d * d) if self.sets is None else (1 << 18) // (d * d))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
             for start in range(0, edge.size, step):
                 part = edge[start : start + step]
-                hessian += self._edge_hessians(part, softness[part]).sum(axis=0) / count
+                if self.sets is None:
+                    hessian += self._edge_hessians(part, softness[part]).sum(axis=0) / count
+                else:
+                    hessian += self._face_hessian(part, softness[part], self.sets[start : start + step]) / count
         return np.asarray((hessian + hessian.T) / 2)
 
     def _softness(self) -> FloatArray:
@@ -111,12 +117,21 @@ class Envelope:
             return np.asarray(1 / bends)
 
     def _edge_hessians(self, part: NDArray[np.intp], softness: FloatArray) -> FloatArray:
-        of, y, g = self.batch, self.y[part], self.g[part]
+        of, y, (g, give) = self.batch, self.y[part], self._bends(part)
+        normals = self.g[part] - self.duals[part, np.newaxis] * of.features[part]
+        return edge_hessians(of.domain, of.features[part], y, normals, g, give, softness)
+
+    def _face_hessian(self, part: NDArray[np.intp], softness: FloatArray, sets: Sets) -> FloatArray:
+        of, (g, give) = self.batch, self._bends(part)
+        assert isinstance(of.domain, Polytope)
+        return face_hessian(of.domain.facets, sets, of.features[part], g, give, softness)
+
+    def _bends(self, part: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+        """How H bends at w − y: by (1/give)(I − nnᵀ), n the direction of the vectors given, which are 0 where H is a square."""
         moves = self.moves[part]
-        long = moves > self.mu * of.lipschitz
-        give = np.where(long, moves / of.lipschitz, self.mu)
-        normals = g - self.duals[part, np.newaxis] * of.features[part]
-        return edge_hessians(of.domain, of.features[part], y, normals, np.where(long[:, np.newaxis], g, 0.0), give, softness)
+        long = moves > self.mu * self.batch.lipschitz
+        give = np.where(long, moves / self.batch.lipschitz, self.mu)
+        return np.where(long[:, np.newaxis], self.g[part], 0.0), give
 
 
 def glm(of: Batch) -> GlmLoss:
@@ -125,20 +140,30 @@ def glm(of: Batch) -> GlmLoss:
     return of.loss
 
 
-def envelope(of: Batch, mu: float, point: FloatArray) -> Envelope:
+@dataclass(eq=False)
+class Warm:
+    """What one evaluation leaves for the next, at another point or with another μ: a guess of what holds each y back."""
+
+    sets: NDArray[np.int32] | None = None
+
+
+def envelope(of: Batch, mu: float, point: FloatArray, warm: Warm | None = None) -> Envelope:
     """f_{C,μ} of every record of the batch at a point of its domain."""
+    sets = None
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         margins = of.features @ point
         duals, y, kind = _free(of, mu, point, margins)
         rows = np.flatnonzero(~of.domain.contains(y))
         kind[rows] = 3
-        if rows.size:
+        if rows.size and isinstance(of.domain, Polytope):
+            duals[rows], y[rows], sets = _Rays(of, mu, point, margins, rows).along_facets(of.domain, warm or Warm())
+        elif rows.size:
             duals[rows], y[rows] = _Rays(of, mu, point, margins, rows).solve()
         g = duals[:, np.newaxis] * of.features
         moves = point - y[rows]
         steepness = np.minimum(1 / mu, of.lipschitz / np.maximum(_row_lengths(moves), 1e-300))
         g[rows] = steepness[:, np.newaxis] * moves
-    return Envelope(of, mu, point, duals, kind, margins, y, g)
+    return Envelope(of, mu, point, duals, kind, margins, y, g, sets)
 
 
 def _free(of: Batch, mu: float, point: FloatArray, margins: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
@@ -181,11 +206,38 @@ class _Rays:
             least = 1e-18 * np.minimum(most, of.domain.diameter_upper())
             times = _decreasing_roots(lambda times, live: self._excess(times, left[live]), least, most)
             y[left], moves, _ = self._ray(times, left)
-            # What φ' must be, rather than what it is at the rounded y; beside a kink only the full slope will do.
-            pull = self._pull(times, moves) / self.norms[left]
-            full = np.where(pull < 1 - 1e-11, pull, 1.0) if glm(of).is_polyhedral else pull
-            duals[left] = np.clip(self.signs[left] * full, *glm(of).slope_range)
+            duals[left] = self._duals(times, moves, left)
         return duals, y
+
+    def along_facets(self, polytope: Polytope, warm: Warm) -> tuple[FloatArray, FloatArray, Sets]:
+        """The same on a polytope, and the facets that hold y back."""
+        of, rows, everything = self.batch, self.rows, np.arange(len(self.rows))
+        if warm.sets is None:
+            warm.sets = np.full(of.features.shape, -1, dtype=np.int32)
+        x, margins = of.features[rows], self.all_margins[rows]
+        rays = FacetRays(
+            polytope,
+            glm(of),
+            self.mu,
+            of.lipschitz,
+            self.point,
+            x,
+            self.targets,
+            self.norms,
+            margins,
+            self.signs,
+            self.steepest,
+        )
+        times, y, sets = rays.solve(warm.sets[rows].astype(np.intp))
+        warm.sets[rows] = sets
+        duals = self._duals(times, _row_lengths(self.point - y), everything)
+        return duals, y, sets
+
+    def _duals(self, times: FloatArray, moves: FloatArray, part: NDArray[np.intp]) -> FloatArray:
+        """What φ' must be, rather than what it is at the rounded y; beside a kink only the full slope will do."""
+        pull = self._pull(times, moves) / self.norms[part]
+        full = np.where(pull < 1 - 1e-11, pull, 1.0) if glm(self.batch).is_polyhedral else pull
+        return np.asarray(np.clip(self.signs[part] * full, *glm(self.batch).slope_range))
 
     @cached_property
     def norms(self) -> FloatArray:
