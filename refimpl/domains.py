@@ -493,6 +493,10 @@ class Ellipsoid:
         change += (self.dimension + 8) * EPS * gauge
         return np.asarray(gauge + roundings * change - 1)
 
+    def pulled_inside(self, rows: FloatArray) -> FloatArray:
+        """The rows, of which some may be outside by rounding, moved into the set in place."""
+        return _pulled_inside(rows, self.center, self._excess)
+
     def _nearest(self, rows: FloatArray) -> FloatArray:
         """w = basis·axes²y/(axes² + t) for y the offset in the basis; t from the secular equation."""
         longest = self.axes[-1]

@@ -16,18 +16,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tailproof.refimpl.active_sets import Sets
-from tailproof.refimpl.domains import EPS, Polytope
+from tailproof.refimpl.domains import EPS, Ellipsoid, Polytope
+from tailproof.refimpl.extension.axis_rays import AxisRays, shell_hessian
 from tailproof.refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, fenchel_gap, margin_of_slope
 from tailproof.refimpl.extension.curvature import edge_hessians, face_hessian
 from tailproof.refimpl.extension.facet_rays import FacetRays
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import GlmLoss, Quadratic, Ridge
 from tailproof.refimpl.validation import FloatArray, InputError
+
+Held: TypeAlias = Sets | FloatArray
+"""The facets of a polytope by row, or the shifts t of an ellipsoid's axes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +47,7 @@ class Envelope:
     margins: FloatArray  # ⟨x, w⟩
     y: FloatArray
     g: FloatArray
-    sets: Sets | None = None  # of a polytope: the facets that hold back the records of kind 3, in their order
+    held: Held | None = None  # what holds back the records of kind 3, in their order
 
     @cached_property
     def moves(self) -> FloatArray:
@@ -95,14 +100,14 @@ class Envelope:
         free = np.divide(1.0, stretched, out=np.zeros(count), where=(self.kind == 1) & (stretched > 0))
         hessian = _weighted_gram(of.features, free / count)
         edge = np.flatnonzero(self.kind == 3)
-        step = max(1, (1 << 15) // (d * d) if self.sets is None else (1 << 18) // (d * d))
+        step = max(1, (1 << 15) // (d * d) if self.held is None else (1 << 18) // (d * d))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
             for start in range(0, edge.size, step):
                 part = edge[start : start + step]
-                if self.sets is None:
+                if self.held is None:
                     hessian += self._edge_hessians(part, softness[part]).sum(axis=0) / count
                 else:
-                    hessian += self._face_hessian(part, softness[part], self.sets[start : start + step]) / count
+                    hessian += self._held_hessian(part, softness[part], self.held[start : start + step]) / count
         return np.asarray((hessian + hessian.T) / 2)
 
     def _softness(self) -> FloatArray:
@@ -121,10 +126,14 @@ class Envelope:
         normals = self.g[part] - self.duals[part, np.newaxis] * of.features[part]
         return edge_hessians(of.domain, of.features[part], y, normals, g, give, softness)
 
-    def _face_hessian(self, part: NDArray[np.intp], softness: FloatArray, sets: Sets) -> FloatArray:
+    def _held_hessian(self, part: NDArray[np.intp], softness: FloatArray, held: Held) -> FloatArray:
         of, (g, give) = self.batch, self._bends(part)
-        assert isinstance(of.domain, Polytope)
-        return face_hessian(of.domain.facets, sets, of.features[part], g, give, softness)
+        if isinstance(of.domain, Polytope):
+            return face_hessian(of.domain.facets, held.astype(np.intp), of.features[part], g, give, softness)
+        assert isinstance(of.domain, Ellipsoid)
+        return shell_hessian(
+            of.domain, np.asarray(held, dtype=np.float64), of.features[part], self.y[part], g, give, softness
+        )
 
     def _bends(self, part: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
         """How H bends at w − y: by (1/give)(I − nnᵀ), n the direction of the vectors given, which are 0 where H is a square."""
@@ -144,26 +153,32 @@ def glm(of: Batch) -> GlmLoss:
 class Warm:
     """What one evaluation leaves for the next, at another point or with another μ: a guess of what holds each y back."""
 
-    sets: NDArray[np.int32] | None = None
+    held: NDArray[Any] | None = None
+
+    def of(self, batch: Batch) -> NDArray[Any]:
+        if self.held is None:
+            facets = isinstance(batch.domain, Polytope)
+            self.held = np.full(batch.features.shape, -1, np.int32) if facets else np.full(len(batch.norms), np.inf)
+        return self.held
 
 
 def envelope(of: Batch, mu: float, point: FloatArray, warm: Warm | None = None) -> Envelope:
     """f_{C,μ} of every record of the batch at a point of its domain."""
-    sets = None
+    held = None
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         margins = of.features @ point
         duals, y, kind = _free(of, mu, point, margins)
         rows = np.flatnonzero(~of.domain.contains(y))
         kind[rows] = 3
-        if rows.size and isinstance(of.domain, Polytope):
-            duals[rows], y[rows], sets = _Rays(of, mu, point, margins, rows).along_facets(of.domain, warm or Warm())
+        if rows.size and isinstance(of.domain, Polytope | Ellipsoid):
+            duals[rows], y[rows], held = _Rays(of, mu, point, margins, rows).along(of.domain, warm or Warm())
         elif rows.size:
             duals[rows], y[rows] = _Rays(of, mu, point, margins, rows).solve()
         g = duals[:, np.newaxis] * of.features
         moves = point - y[rows]
         steepness = np.minimum(1 / mu, of.lipschitz / np.maximum(_row_lengths(moves), 1e-300))
         g[rows] = steepness[:, np.newaxis] * moves
-    return Envelope(of, mu, point, duals, kind, margins, y, g, sets)
+    return Envelope(of, mu, point, duals, kind, margins, y, g, held)
 
 
 def _free(of: Batch, mu: float, point: FloatArray, margins: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
@@ -209,29 +224,14 @@ class _Rays:
             duals[left] = self._duals(times, moves, left)
         return duals, y
 
-    def along_facets(self, polytope: Polytope, warm: Warm) -> tuple[FloatArray, FloatArray, Sets]:
-        """The same on a polytope, and the facets that hold y back."""
-        of, rows, everything = self.batch, self.rows, np.arange(len(self.rows))
-        if warm.sets is None:
-            warm.sets = np.full(of.features.shape, -1, dtype=np.int32)
+    def along(self, domain: Polytope | Ellipsoid, warm: Warm) -> tuple[FloatArray, FloatArray, Held]:
+        """The same, found without projections, and what holds y back."""
+        of, rows, known, loss = self.batch, self.rows, warm.of(self.batch), glm(self.batch)
         x, margins = of.features[rows], self.all_margins[rows]
-        rays = FacetRays(
-            polytope,
-            glm(of),
-            self.mu,
-            of.lipschitz,
-            self.point,
-            x,
-            self.targets,
-            self.norms,
-            margins,
-            self.signs,
-            self.steepest,
-        )
-        times, y, sets = rays.solve(warm.sets[rows].astype(np.intp))
-        warm.sets[rows] = sets
-        duals = self._duals(times, _row_lengths(self.point - y), everything)
-        return duals, y, sets
+        record = (x, self.targets, self.norms, margins, self.signs, self.steepest)
+        times, y, held = _solved(domain, (loss, self.mu, of.lipschitz, self.point, *record), known[rows])
+        known[rows] = held
+        return self._duals(times, _row_lengths(self.point - y), np.arange(len(rows))), y, held
 
     def _duals(self, times: FloatArray, moves: FloatArray, part: NDArray[np.intp]) -> FloatArray:
         """What φ' must be, rather than what it is at the rounded y; beside a kink only the full slope will do."""
@@ -290,6 +290,12 @@ class _Rays:
         kinks = margin_of_slope(loss, signs / 2, targets)
         way_left = np.where(np.isfinite(kinks), signs * (margins - kinks) / self.norms[part], np.inf)
         return np.minimum(way_left / self.batch.domain.diameter_upper(), 1 - self._pull(times, moves) / self.norms[part])
+
+
+def _solved(domain: Polytope | Ellipsoid, case: tuple[Any, ...], start: NDArray[Any]) -> tuple[FloatArray, FloatArray, Held]:
+    if isinstance(domain, Polytope):
+        return FacetRays(domain, *case).solve(start.astype(np.intp))
+    return AxisRays(domain, *case).solve(start)
 
 
 def _decreasing_roots(

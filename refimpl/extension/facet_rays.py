@@ -172,12 +172,15 @@ class _Piece:
 
 
 def falling_roots(
-    function: Callable[[FloatArray, Part], tuple[FloatArray, FloatArray]], most: FloatArray, allowed: FloatArray
+    function: Callable[[FloatArray, Part], tuple[FloatArray, FloatArray]],
+    most: FloatArray,
+    allowed: FloatArray,
+    start: FloatArray | None = None,
 ) -> FloatArray:
     """The zeros in [0, most] of functions that fall, given with their slopes: Newton's method, with bisection where it leaves
     the interval or is slow."""
     roots, rows = most.copy(), np.arange(len(most))
-    low, high, trial = np.zeros(len(most)), most.copy(), most.copy()
+    low, high, trial = np.zeros(len(most)), most.copy(), (most if start is None else start).copy()
     last = np.full(len(most), math.inf)
     for _ in range(120):
         value, slope = function(trial, rows)

@@ -1,4 +1,4 @@
-"""Rays along the facets of a polytope, against the rays of any domain, and the Hessian against the general one."""
+"""Rays along the facets of a polytope and the axes of an ellipsoid, against the rays and Hessians of any domain."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tailproof.refimpl import active_sets
 from tailproof.refimpl.active_sets import nearest_of_many
-from tailproof.refimpl.domains import Polytope
+from tailproof.refimpl.domains import Ellipsoid, Polytope
 from tailproof.refimpl.extension import facet_rays
 from tailproof.refimpl.extension.batched import Batch, _row_lengths, batch
 from tailproof.refimpl.extension.envelope import Envelope, Warm, _Rays, envelope
@@ -32,9 +32,17 @@ def records_of(loss: GlmLoss, d: int, rng: np.random.Generator, size: int = 60) 
     return np.column_stack([x, np.where(t > 0, 1.0, -1.0) if loss.target == "label" else t])
 
 
-def example(loss: GlmLoss, seed: int, d: int) -> tuple[Batch, float, np.ndarray, np.random.Generator]:
+def ellipsoid(d: int, rng: np.random.Generator) -> Ellipsoid:
+    root = rng.standard_normal((d, d)) + np.eye(d)
+    return Ellipsoid(rng.standard_normal(d), root @ root.T / d)
+
+
+SETS = {"polytope": polytope, "ellipsoid": ellipsoid}
+
+
+def example(kind: str, loss: GlmLoss, seed: int, d: int) -> tuple[Batch, float, np.ndarray, np.random.Generator]:
     rng = np.random.default_rng(seed)
-    domain = polytope(d, rng)
+    domain = SETS[kind](d, rng)
     of = batch(loss=loss, data=records_of(loss, d, rng), domain=domain, lipschitz=10.0 ** rng.uniform(-1, 1))
     w = domain.project(domain.interior_point() + 10.0 ** rng.uniform(-2, 1) * rng.standard_normal(d))
     return of, 10.0 ** rng.uniform(-6, 0), w, rng
@@ -48,13 +56,13 @@ def objective(of: Batch, found: Envelope, y: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
-@pytest.mark.parametrize("circles", [False, True])
-def test_facets_lead_to_the_minimisers_that_projections_find(
-    loss: GlmLoss, circles: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("kind", "circles"), [("polytope", False), ("polytope", True), ("ellipsoid", False)])
+def test_rays_lead_to_the_minimisers_that_projections_find(
+    loss: GlmLoss, kind: str, circles: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where every row counts as one that runs in circles."""
     for seed in range(5):
-        of, mu, w, rng = example(loss, seed, 1 + seed % 5)
+        of, mu, w, rng = example(kind, loss, seed, 1 + seed % 5)
         warm = Warm()
         with monkeypatch.context() as patch:
             if circles:
@@ -101,12 +109,13 @@ def test_rows_that_run_in_circles_are_projected_all_the_same(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
-def test_the_hessian_is_that_of_any_domain(loss: GlmLoss) -> None:
+@pytest.mark.parametrize("kind", SETS)
+def test_the_hessian_is_that_of_any_domain(loss: GlmLoss, kind: str) -> None:
     for seed in range(6):
-        of, mu, w, _ = example(loss, seed, 2 + seed % 4)
+        of, mu, w, _ = example(kind, loss, seed, 2 + seed % 4)
         middle = of.domain.interior_point()
         found = envelope(of, mu, w := middle + 0.9 * (w - middle))  # away from facets that do not press
-        if found.sets is None:
+        if found.held is None:
             continue
         slow = Envelope(of, mu, w, found.duals, found.kind, found.margins, found.y, found.g)
         scale = np.abs(slow.mean_hessian()).max()
