@@ -38,6 +38,9 @@ w0)/2 and e = u − m the last bracket is ½‖w* − w0‖² − 2‖e‖²; b 
 constant (1 − s)‖x‖, which is (‖x‖ − C)₊, or at most (‖x‖ − C)₊ + (‖x‖ − 4B/‖x‖)₊ for logistic loss: both are at most their
 largest quotient by ‖x‖^k.  s·f − h is between 0 and ‖s·x‖²/(2B).  At last F is G-Lipschitz and E‖z‖ = 2dr/ε₃.  ∎
 
+For fixed n it does not increase with ε, and tends to (1 + o(1))·G·R/√n, the bound without privacy, where n is not too large for
+floats: τ is a number of its own, at most 12, and what it does not need goes to the tilt.
+
 With the best Λ, C and τ this is at most a constant times G·D·(1/√n + 1/√(nε) + (d/(nε))^{1−1/k}) for absolute, hinge and ReLU
 loss: the optimal rate of [P4] for k = 2 or ε ≥ 1.  For k > 2 and ε < 1 the smoothing may cost more, never more than 1/√(nε).
 
@@ -48,8 +51,9 @@ Kifer, Smith and Thakurta (2012), for bounded gradients there.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -66,11 +70,16 @@ from tailproof.refimpl.pure_dp.perturbation import table
 from tailproof.refimpl.pure_dp.plan import Assumption
 from tailproof.refimpl.pure_dp.tempered import admissible, temper
 from tailproof.refimpl.pure_dp.tilted import TiltedRisk, accuracy_upper, covered, longest_tilt, nearest
-from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, vector, whole
+from tailproof.refimpl.validation import FloatArray, InputError, between, choice, positive, vector, whole
 
 Preset = Literal["theory", "tuned"]
 SHARE, RESERVE = 0.25, 0.01  # of ε: for the determinant, τ; for the rounding, ε₃
-CLIP, BEND, TUNED_SHARE = 0.15, 4.0, 0.3  # γ, κ and τ/ε of the tuned plan
+MOST_BEND = 12.0  # τ: B is at most nΛ(e^{τ} − 1), and what is beyond is lost in rounding
+LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e12
+COARSEST = 1e-3  # r in units of max_W ‖w − w0‖
+CLIP, GROWTH, BEND, TUNED_SHARE = 0.15, 0.02, 4.0, 0.3  # γ, θ, κ and τ/ε of the tuned plan
+MOST_CLIP = 10.0  # in units of G√n
+START_PULL = 0.05  # a quarter of the curvature at the minimum, in units of min(C, G)/R
 _ROUNDING = 1 + 1e-10  # more than what evaluating a bound in floats can lose
 
 
@@ -97,6 +106,11 @@ class ObjectivePlan:
         positive("reserve", self.reserve)
         if not self.share + self.reserve < 1:
             raise InputError(f"share = {self.share!r}, reserve = {self.reserve!r}: must leave a part of ε for the tilt")
+        if self.weight is not None and not self.share * self.epsilon <= MOST_BEND * (1 + 1e-12):
+            raise InputError(
+                f"share = {self.share!r}: is {self.share * self.epsilon:.6g} of ε = {self.epsilon:g}; at most "
+                f"{MOST_BEND:g} of it is of use"
+            )
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -105,6 +119,15 @@ class ObjectivePlan:
 def shares_of(plan: ObjectivePlan) -> tuple[float, float, float]:
     """ε₁, τ, ε₃."""
     return plan.epsilon * (1 - plan.share - plan.reserve), plan.epsilon * plan.share, plan.epsilon * plan.reserve
+
+
+def longest_bend(epsilon: float) -> float:
+    """The largest τ that a plan may take."""
+    return min(MOST_BEND, 0.95 * epsilon)
+
+
+def allowed_epsilon(epsilon: float) -> float:
+    return between("epsilon", epsilon, LEAST_EPSILON, LARGEST_EPSILON)
 
 
 def tilt_scale(plan: ObjectivePlan) -> float:
@@ -132,6 +155,15 @@ def accuracy_of(plan: ObjectivePlan, size: int, *, dimension: int, reach: float,
     )
 
 
+def _accuracy(plan: ObjectivePlan, assumption: Assumption, size: int) -> float:
+    return accuracy_of(plan, size, dimension=assumption.dimension, reach=assumption.reach, far=assumption.far)
+
+
+def resolved(plan: ObjectivePlan, assumption: Assumption, *, size: int) -> bool:
+    """Whether floats resolve the minimiser well enough: r is at most a thousandth of how far W reaches from the start."""
+    return plan.weight is None or _accuracy(plan, assumption, size) <= COARSEST * assumption.reach
+
+
 # -------------------------------------------------------------------------------------------------------- the mechanism
 
 
@@ -154,7 +186,7 @@ def objective_perturbation(
     `preset` "theory" minimises the explicit bound, "tuned" does better on ordinary data, with the same privacy and a weaker
     bound.
     """
-    claim = privacy(epsilon=epsilon)
+    claim = privacy(epsilon=allowed_epsilon(epsilon))
     model = admissible(parse_loss(loss) if isinstance(loss, str) else loss)
     rows = table(data)
     region = covered(parse_domain(domain, 1 + rows.shape[1] - model.columns(1)) if isinstance(domain, str) else domain)
@@ -166,8 +198,11 @@ def objective_perturbation(
             raise InputError("moment_order, moment_bound: must be given, or a plan")
         known = assumption_of(region, start, moment_order=moment_order, moment_bound=moment_bound)
         plan = objective_plan(known, model, size=len(rows), epsilon=epsilon, preset=preset)
+        if plan.weight is None:
+            warnings.warn(idle_warning(known, model, size=len(rows), epsilon=epsilon), stacklevel=2)
     elif plan.epsilon != claim.epsilon:
         raise InputError(f"plan: spends ε = {plan.epsilon}; {claim} is allowed")
+    _check_resolution(plan, region, start, size=len(rows))
     model.split(rows)  # refuses labels other than ±1
     if plan.weight is None:
         return start
@@ -195,6 +230,18 @@ def _start(region: Ball | Box, center: ArrayLike | None) -> FloatArray:
     if (reach := region.max_norm_from(0 * start)) > LARGEST_REACH:
         raise InputError(f"domain: reaches {reach:.3g} far from the origin; at most {LARGEST_REACH:g} is allowed")
     return start
+
+
+def _check_resolution(plan: ObjectivePlan, region: Ball | Box, start: FloatArray, *, size: int) -> None:
+    reach, far = (region.max_norm_from(point) for point in (start, np.zeros(region.dimension)))
+    if plan.weight is None:
+        return
+    r = accuracy_of(plan, size, dimension=region.dimension, reach=reach, far=far)
+    if not r <= COARSEST * reach:
+        raise InputError(
+            f"plan: with {size} records floats give its minimiser to within {r:.3g}, in a set that reaches {reach:.3g} from the "
+            f"start; at most {COARSEST * reach:.3g} is allowed, so share, or the set's distance from the origin, must be smaller"
+        )
 
 
 def privacy(*, epsilon: float) -> PureDP:
@@ -240,18 +287,23 @@ def bend_bias_constant(order: float) -> float:
 
 def objective_bound(plan: ObjectivePlan, assumption: Assumption, loss: Loss, *, size: int) -> float:
     """An upper bound of E F − F*, with all constants.  None is known for squared loss but that of the worst point of W."""
-    model = admissible(loss)
-    n, k, d = whole("size", size, least=1), assumption.moment_order, assumption.dimension
+    model, n = admissible(loss), whole("size", size, least=1)
     G, R, D = assumption.moment_bound, assumption.reach, assumption.diameter
     if plan.weight is None:
         return G * R * _ROUNDING
+    return min(_sum_of_bounds(plan, assumption, model, n), G * D) * _ROUNDING  # no point of W is worse than that
+
+
+def _sum_of_bounds(plan: ObjectivePlan, assumption: Assumption, loss: GlmLoss, n: int) -> float:
+    assert plan.weight is not None
+    k, d = assumption.moment_order, assumption.dimension
+    G, R, D = assumption.moment_bound, assumption.reach, assumption.diameter
     C, weight, B = plan.lipschitz, plan.weight, curvature_of(plan, n)
     for_tilt, _, for_rounding = shares_of(plan)
     total = weight * R**2 / 4 + d * (d + 1) * (C / (n * for_tilt)) ** 2 / weight + G**2 / (weight * n)
-    total += D * clip_bias_constant(k) * C * math.pow(G / C, k) + _bend_bias(model, assumption, B)
-    r = accuracy_of(plan, n, dimension=d, reach=R, far=assumption.far)
-    total += G * r * (1 + 2 * d / for_rounding)
-    return min(total, G * D) * _ROUNDING  # no point of W is worse than that
+    total += D * clip_bias_constant(k) * C * math.pow(G / C, k) + _bend_bias(loss, assumption, B)
+    r = _accuracy(plan, assumption, n)
+    return total + G * r * (1 + 2 * d / for_rounding)
 
 
 def _bend_bias(loss: GlmLoss, assumption: Assumption, curvature: float) -> float:
@@ -271,25 +323,30 @@ def objective_plan(
     assumption: Assumption, loss: Loss, *, size: int, epsilon: float, preset: Preset = "theory"
 ) -> ObjectivePlan:
     """The plan with the least bound, or the tuned one, for `size` records."""
-    model, n, epsilon = admissible(loss), whole("size", size, least=1), positive("epsilon", epsilon)
+    model, n, epsilon = admissible(loss), whole("size", size, least=1), allowed_epsilon(epsilon)
     if choice("preset", preset, ("theory", "tuned")) == "tuned":
         return tuned_objective_plan(assumption, model, size=n, epsilon=epsilon)
     if isinstance(model, Squared):
         raise InputError("preset = 'theory': no bound is known for squared loss; preset 'tuned' needs none")
-    G, R, d = assumption.moment_bound, assumption.reach, assumption.dimension
+    G, R, d, longest = assumption.moment_bound, assumption.reach, assumption.dimension, longest_bend(epsilon)
 
     def plan_at(logs: FloatArray) -> ObjectivePlan:
-        weight, clip = (math.exp(min(max(x, -60.0), 60.0)) for x in logs[:2])
-        share = 0.02 + 0.9 / (1 + math.exp(-min(max(float(logs[2]), -40.0), 40.0)))
-        return _bounded(ObjectivePlan(epsilon, clip * G, weight * G / R, math.inf, share), assumption, model, n)
+        weight, clip = (math.exp(min(max(x, -80.0), 80.0)) for x in logs[:2])
+        bend = longest / (1 + math.exp(-min(max(float(logs[2]), -40.0), 40.0)))
+        return ObjectivePlan(epsilon, clip * G, weight * G / R, math.inf, bend / epsilon)
 
-    # For a fixed share the bound is a posynomial, convex in these logarithms: one start is enough.
+    def height(logs: FloatArray) -> float:
+        return math.log(_sum_of_bounds(plan_at(logs), assumption, model, n))
+
+    # But for rounding the bound is log-convex in the logarithms and τ: one start is enough, and a second look.
     clip = max(1.0, n * epsilon / d) ** (1 / assumption.moment_order)
-    weight = 2 * math.hypot(2 * d * clip / (n * epsilon), math.sqrt(1 / n + 1 / (n * epsilon)))
-    start = np.array([math.log(weight), math.log(clip), -0.5])
-    found = minimize(lambda x: math.log(plan_at(x).bound), start, method="Nelder-Mead", options={"maxiter": 600})
+    weight = 2 * math.hypot(2 * d * clip / (n * epsilon), math.sqrt(1 / n + 1 / (n * min(epsilon, 1.0))))
+    logs = np.array([math.log(weight), math.log(clip), -0.5 if longest < MOST_BEND else 0.0])
+    for _ in range(3):
+        logs = minimize(height, logs, method="Nelder-Mead", options={"maxiter": 400, "xatol": 1e-5, "fatol": 1e-9}).x
     idle = _bounded(ObjectivePlan(epsilon, G, None, math.inf), assumption, model, n)
-    return min(idle, plan_at(found.x), key=lambda plan: plan.bound)
+    best = min(idle, _bounded(plan_at(logs), assumption, model, n), key=lambda plan: plan.bound)
+    return best if resolved(best, assumption, size=n) else idle
 
 
 def tuned_objective_plan(
@@ -299,24 +356,63 @@ def tuned_objective_plan(
     size: int,
     epsilon: float,
     clip: float = CLIP,
+    growth: float = GROWTH,
     bend: float = BEND,
     share: float = TUNED_SHARE,
 ) -> ObjectivePlan:
-    """C = γ^{2/k}·G and Λ such that B = κ·√d·C/R.  γ = `clip`, κ = `bend` and the share were found on synthetic problems
-    (benchmarks/objective.py)."""
-    C = positive("clip", clip) ** (2 / assumption.moment_order) * assumption.moment_bound
-    bent = positive("bend", bend) * math.sqrt(assumption.dimension) * C / assumption.reach
-    weight = bent / (size * math.expm1(share * epsilon))
-    plan = ObjectivePlan(epsilon, C, weight, math.inf, share)
-    return _bounded(plan, assumption, loss, size)
+    """C = c·G, c = max(γ, θ·ε√n/d)^{2/k}: clipping ends where noise is small beside sampling.  B = κ·√d·(G/R)·min(c, c^{1/3}).
+    (In C, but not in B, c is at most 10√n: few records are longer, if any.)
+    τ is a share of ε, or less, until rounding costs at most a hundredth of R/√n.  Λ is what B asks for, and what keeps noise
+    from drowning the start.
+
+    γ = `clip`, θ = `growth`, κ = `bend` and the share were found on synthetic problems (benchmarks/objective.py).
+    """
+    G, R, d = assumption.moment_bound, assumption.reach, assumption.dimension
+    n, epsilon = whole("size", size, least=1), allowed_epsilon(epsilon)
+    order, base, steep = assumption.moment_order, positive("clip", clip), positive("growth", growth) * epsilon / d
+    c = max(base, min(steep, MOST_CLIP) * math.sqrt(n)) ** (2 / order)
+    bent = positive("bend", bend) * math.sqrt(d) * G / R * min(c, max(base, steep * math.sqrt(n)) ** (2 / (3 * order)))
+
+    def plan_at(tau: float) -> ObjectivePlan:
+        noise = 2 * c * G * math.sqrt(d * (d + 1)) / (n * (epsilon * (1 - RESERVE) - tau))
+        weight = bent / (n * math.expm1(tau)) + noise**2 / (START_PULL * min(c, 1.0) * G * R)
+        return ObjectivePlan(epsilon, c * G, weight, math.inf, tau / epsilon)
+
+    tau = min(positive("share", share) * epsilon, MOST_BEND)
+    for _ in range(100):
+        r = _accuracy(plan_at(tau), assumption, n)
+        if r <= COARSEST * R and 2 * d * r / (RESERVE * epsilon) <= 0.01 * R / math.sqrt(n):
+            break
+        tau *= 0.8
+    plan = _bounded(plan_at(tau), assumption, loss, n)
+    return plan if resolved(plan, assumption, size=n) else _bounded(replace(plan, weight=None), assumption, loss, n)
 
 
 def _bounded(plan: ObjectivePlan, assumption: Assumption, loss: Loss, size: int) -> ObjectivePlan:
-    return ObjectivePlan(
-        plan.epsilon,
-        plan.lipschitz,
-        plan.weight,
-        objective_bound(plan, assumption, loss, size=size),
-        plan.share,
-        plan.reserve,
+    return replace(plan, bound=objective_bound(plan, assumption, loss, size=size))
+
+
+def idle_warning(assumption: Assumption, loss: Loss, *, size: int, epsilon: float) -> str:
+    """What to say where the theory plan returns the start: with how many records, or for which ε, one would move."""
+
+    def moves(n: float, eps: float) -> bool:
+        return objective_plan(assumption, loss, size=int(n), epsilon=eps).weight is not None
+
+    records = _least(lambda n: moves(math.ceil(n), epsilon), float(size), 1e15)
+    budget = _least(lambda eps: moves(size, eps), epsilon, LARGEST_EPSILON)
+    ways = [f"{math.ceil(records)} records"] if records < math.inf else []
+    ways += [f"epsilon = {budget:.3g}"] if budget < math.inf else []
+    return (
+        f"with {size} records and epsilon = {epsilon:g} no plan has a bound below that of the start, which is returned; "
+        + (f"about {' or '.join(ways)} would do" if ways else "neither more records nor a larger epsilon would do")
     )
+
+
+def _least(enough: Callable[[float], bool], low: float, high: float) -> float:
+    """To within a hundredth, where more is enough if less is; inf if none is."""
+    if not enough(high):
+        return math.inf
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

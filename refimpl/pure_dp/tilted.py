@@ -20,9 +20,8 @@ p does not matter for v; n·(B + Λ + C/R) keeps y near W, and lifting a point o
 
 Certificate.  For every y: ‖Π(y) − v(b)‖ ≤ ‖b(y) − b‖/(nΛ).  Newton's method (the quadratic model is minimised over W, the step is
 found along the segment) goes on until that is small enough, with sums over records that are exact but for one rounding (`fsum`).
-What rounding leaves is bounded from public numbers by `accuracy_upper`.  Where Newton's method should fail, projected gradient
-steps follow, each of which brings v nearer by a factor 1 − Λ/(B + Λ): enough of them, which may take very long, need no
-certificate.
+What rounding leaves is bounded from public numbers by `accuracy_upper`.  Where Newton's method should fail, which no data here
+have made it do, the ellipsoid method follows (`cuts`).  It cannot fail, and the number of its steps is public.
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from tailproof.refimpl.domains import EPS, Ball, Box, Domain, secular_root
+from tailproof.refimpl.pure_dp.cuts import minimiser_by_cuts
 from tailproof.refimpl.pure_dp.tempered import Tempered
 from tailproof.refimpl.validation import FloatArray, InputError
 
@@ -113,6 +113,10 @@ class TiltedRisk:
             tilt=tilt_length / self.size,
         )
 
+    def nearest(self, ys: FloatArray) -> FloatArray:
+        """Π(y)."""
+        return nearest(self.domain, ys)
+
     # ----- the map from y
 
     def tilt(self, y: FloatArray) -> FloatArray:
@@ -144,16 +148,25 @@ class TiltedRisk:
     def minimiser(self, tilt: FloatArray) -> FloatArray:
         """A y with ‖Π(y) − v(tilt)‖ ≤ the accuracy, proved."""
         goal = self.pull * self.accuracy(max(float(np.linalg.norm(tilt)), 0.0)) / 2  # half of it is for the rounding of b(y)
-        point = nearest(self.domain, self.center)
+        try:
+            found = self._by_newton(tilt, goal)
+        except np.linalg.LinAlgError:
+            found = None
+        return minimiser_by_cuts(self, tilt, goal) if found is None else found
+
+    def _by_newton(self, tilt: FloatArray, goal: float) -> FloatArray | None:
+        point = self.nearest(self.center)
         near = False  # of the minimiser: then sums are exact, and certificates are tried
         for _ in range(_MOST_NEWTON):
             slope = self._slope(point, tilt, exact=near)
             if near and (lifted := self._certified(point, slope, tilt, goal)) is not None:
                 return lifted
             following = self._newton_step(point, slope, tilt)
+            if not np.isfinite(following).all():
+                break
             near = near or bool(np.linalg.norm(following - point) <= 1e-6 * self.domain.diameter_upper())
             point = following
-        return self._by_gradient_steps(point, tilt)
+        return None
 
     def _slope(self, point: FloatArray, tilt: FloatArray, *, exact: bool) -> FloatArray:
         pulled = self.pull * (point - self.center)
@@ -162,7 +175,7 @@ class TiltedRisk:
     def _lifted(self, point: FloatArray, slope: FloatArray) -> FloatArray:
         """The y above the point: itself where that is inside."""
         y = point - slope / self.stiffness
-        return point if self.domain.contains(y) else y
+        return point if np.array_equal(self.nearest(y), y) else y
 
     def _certified(self, point: FloatArray, slope: FloatArray, tilt: FloatArray, goal: float) -> FloatArray | None:
         y = self._lifted(point, slope)
@@ -185,15 +198,6 @@ class TiltedRisk:
         if at_start > -noise or at_end <= 0.5 * abs(at_start):
             return target
         return nearest(self.domain, point + _root(derivative, at_start, at_end) * step)
-
-    def _by_gradient_steps(self, point: FloatArray, tilt: FloatArray) -> FloatArray:
-        """So many steps that v is as near as the accuracy says, whatever the data."""
-        steepest = self.size * (self.curvature + self.weight)
-        shrinking = -math.log1p(-self.pull / steepest) if self.curvature > 0 else math.inf
-        goal = self.accuracy(float(np.linalg.norm(tilt))) / 2
-        for _ in range(1 + math.ceil(max(0.0, math.log(self.domain.diameter_upper() / goal)) / shrinking)):
-            point = nearest(self.domain, point - self._slope(point, tilt, exact=True) / steepest)
-        return self._lifted(point, self._slope(point, tilt, exact=True))
 
 
 def _parts_equal(one: TiltedRisk, other: TiltedRisk) -> bool:
@@ -233,7 +237,7 @@ def projection_derivatives(domain: Ball | Box, ys: FloatArray) -> FloatArray:
 def _model_minimiser(domain: Ball | Box, point: FloatArray, slope: FloatArray, hessian: FloatArray) -> FloatArray:
     """argmin over W of ⟨slope, w − point⟩ + ½⟨w − point, hessian·(w − point)⟩."""
     free = point - np.linalg.solve(hessian, slope)
-    if domain.contains(free):
+    if np.array_equal(nearest(domain, free), free):
         return free
     if isinstance(domain, Ball):
         values, vectors = np.linalg.eigh(hessian)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from contextlib import suppress
 from dataclasses import replace
@@ -94,6 +95,8 @@ def test_objective_perturbation_returns_the_start_where_there_are_too_few_record
     value = answer(capsys, [*command, *features(trips, "--target", "minutes")])
     assert value["weights"] == [0.0, 0.0]
     assert value["ledger"] == [{"records": 400, "releases": 0, "spends": []}]
+    assert main([*command, *features(trips, "--target", "minutes")]) == 0
+    assert re.search(r"about \d+ records or epsilon = \d", " ".join(capsys.readouterr().out.split()))
 
 
 @pytest.mark.parametrize(

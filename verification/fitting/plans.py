@@ -11,10 +11,18 @@ from tailproof.refimpl.claims import ApproxDP, PureDP
 from tailproof.refimpl.domains import Domain
 from tailproof.refimpl.extension.certified import accuracy_for
 from tailproof.refimpl.pure_dp.localised_exponential import distance_upper, temperature_upper
-from tailproof.refimpl.pure_dp.objective import ObjectivePlan, accuracy_of, curvature_of, objective_plan, tilt_scale
+from tailproof.refimpl.pure_dp.objective import (
+    ObjectivePlan,
+    accuracy_of,
+    curvature_of,
+    idle_warning,
+    objective_plan,
+    tilt_scale,
+)
 from tailproof.refimpl.pure_dp.perturbation import halved, noise_square_mean
 from tailproof.refimpl.pure_dp.plan import Assumption, Phase, Plan
 from tailproof.refimpl.pure_dp.population import assumption_for, plan_for
+from tailproof.refimpl.pure_dp.tempered import admissible
 from tailproof.refimpl.pure_dp.tilted import covered
 from tailproof.refimpl.validation import choice, probability, whole
 from tailproof.verification.facts import described
@@ -70,7 +78,7 @@ def _objective_lines(task: Task, plan: ObjectivePlan) -> list[Shown]:
     if plan.weight is None:
         return [
             "plan: the public starting point, the middle of the domain, is returned without using the data:",
-            f"  n·ε = {n * plan.epsilon:g} is too small for {d} weights; no plan has a bound below that of the starting point",
+            f"  {idle_warning(known, admissible(task.loss), size=n, epsilon=plan.epsilon)}",
             f"bound: the excess risk of the starting point is at most {plan.bound:.6g}, {moment}",
         ]
     r = accuracy_of(plan, n, dimension=d, reach=known.reach, far=known.far)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -222,7 +224,7 @@ def test_the_theory_plan_has_a_bound_that_no_neighbouring_plan_beats() -> None:
                 replace(plan, lipschitz=factor * plan.lipschitz),
                 replace(plan, weight=factor * plan.weight),
             ]
-            if not isinstance(loss, Affine):  # which needs no share, and gets the least
+            if not isinstance(loss, Affine):  # which needs no share, and gets next to none
                 others.append(replace(plan, share=factor * plan.share))
             for other in others:
                 assert objective_bound(other, known, loss, size=n) >= plan.bound * (1 - 1e-6)
@@ -261,9 +263,82 @@ def test_the_tuned_plan_is_private_and_has_its_true_bound() -> None:
     plan = objective_plan(known, Absolute(), size=1000, epsilon=0.7, preset="tuned")
     assert plan == tuned_objective_plan(known, Absolute(), size=1000, epsilon=0.7)
     assert plan.bound == objective_bound(plan, known, Absolute(), size=1000)
-    assert curvature_of(plan, 1000) == pytest.approx(4 * math.sqrt(2) * plan.lipschitz / 2)
+    assert 1 <= curvature_of(plan, 1000) / (4 * math.sqrt(2) * plan.lipschitz / 2) <= 1.2  # the rest holds the start
     squared = objective_plan(known, Squared(), size=1000, epsilon=0.7, preset="tuned")
     assert squared.bound == pytest.approx(3.0 * 4)  # of any point of W: no other is known
+
+
+# ------------------------------------------------------------------------------------------------------------ along ε
+
+EPSILONS = [10.0**power for power in range(-6, 10)]
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Logistic(), Affine()], ids=lambda one: type(one).__name__)
+def test_the_bound_falls_along_epsilon_to_that_without_privacy(loss: GlmLoss) -> None:
+    for order, n in ((2.0, 2000), (4.0, 100_000)):
+        known = assumption_of(Ball(np.zeros(3), 1.0), np.zeros(3), moment_order=order, moment_bound=3.0)
+        bounds = [objective_plan(known, loss, size=n, epsilon=epsilon).bound for epsilon in EPSILONS]
+        assert all(after <= before * (1 + 1e-6) for before, after in pairwise(bounds))
+        assert bounds[-1] == pytest.approx(3 / math.sqrt(n), rel=0.02)
+        assert bounds[0] == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("preset", ["theory", "tuned"])
+def test_the_error_falls_along_epsilon_to_that_of_the_empirical_minimiser(preset: str) -> None:
+    """Twenty runs on one sample for every ε: the noise of a mean is far below the factor that is allowed.  Sampling moves the
+    minimiser by 0.03: less than a third of it does not count."""
+    rng = np.random.default_rng(5)
+    x, n = rng.standard_t(3, (2000, 3)), 2000
+    data = np.column_stack([x, x @ [0.5, 0.4, 0.3] + rng.laplace(size=n)])
+    plan = ObjectivePlan(1e12, 1e3, 1e-3, 1.0, share=12e-12)
+    best, _ = run(objective_perturbation, data, rng, loss="absolute", domain="ball:1", epsilon=1e12, plan=plan)
+    known = assumption_of(Ball(np.zeros(3), 1.0), np.zeros(3), moment_order=2.0, moment_bound=3.0)
+    distances = []
+    for epsilon in (1e-6, 1e-4, 1e-2, 0.1, 1.0, 10.0, 70.0, 125.0, 1e3, 1e6, 1e9):
+        plan = objective_plan(known, Absolute(), size=n, epsilon=epsilon, preset=preset)
+        same = {"loss": "absolute", "domain": "ball:1", "epsilon": epsilon, "plan": plan}
+        points = [run(objective_perturbation, data, rng, **same)[0] for _ in range(20)]
+        distances.append(float(np.mean([np.linalg.norm(point - best) for point in points])))
+    assert all(after <= max(1.1 * before, 0.01) for before, after in pairwise(distances))
+    assert distances[-1] <= (2e-3 if preset == "tuned" else 0.03), distances  # the theory plan regularises
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 77.0, 125.0, 1e3, 1e9])
+@pytest.mark.parametrize("loss", ["absolute", "logistic", "squared"])
+def test_one_enormous_record_changes_no_outcome(epsilon: float, loss: str) -> None:
+    known = {"loss": loss, "domain": "ball:1", "epsilon": epsilon, "moment_order": 2, "moment_bound": 1.0, "preset": "tuned"}
+    for n in (1, 3, 20):
+        data = np.ones((n, 4))
+        for size in (1.0, 1e30, 1e60, 1e-300):
+            data[0, :3] = size
+            for seed in range(3):
+                output, _ = run(objective_perturbation, data, np.random.default_rng(seed), **known)
+                assert Ball(np.zeros(3), 1.0).contains(output)
+
+
+def test_the_clip_grows_with_n_and_epsilon() -> None:
+    known = assumption_of(Ball(np.zeros(2), 2.0), np.zeros(2), moment_order=2.0, moment_bound=3.0)
+    clips = [
+        objective_plan(known, Absolute(), size=n, epsilon=1.0, preset="tuned").lipschitz for n in (10, 10**4, 10**6, 10**8)
+    ]
+    assert clips == pytest.approx([0.45, 3.0, 30.0, 300.0])
+    clips = [objective_plan(known, Absolute(), size=100, epsilon=e, preset="tuned").lipschitz for e in (0.1, 1e2, 1e4, 1e9)]
+    assert clips == pytest.approx([0.45, 30.0, 300.0, 300.0])
+
+
+def test_a_plan_that_returns_the_start_says_what_would_move() -> None:
+    rows = np.ones((10, 6))
+    known = {"loss": "absolute", "domain": "ball:1", "moment_order": 2.0, "moment_bound": 1.0}
+    with pytest.warns(UserWarning, match="would do") as caught:
+        run(objective_perturbation, rows, np.random.default_rng(0), epsilon=0.01, **known)
+    records, epsilon = re.findall(r"about (\d+) records or epsilon = ([\d.e+-]+)", str(caught[0].message))[0]
+    assumed = assumption_of(Ball(np.zeros(5), 1.0), np.zeros(5), moment_order=2.0, moment_bound=1.0)
+    for factor, moves in ((0.98, False), (1.02, True)):
+        plans = [
+            objective_plan(assumed, Absolute(), size=round(factor * int(records)), epsilon=0.01),
+            objective_plan(assumed, Absolute(), size=10, epsilon=factor * float(epsilon)),
+        ]
+        assert [plan.weight is not None for plan in plans] == [moves, moves]
 
 
 # ----------------------------------------------------------------------------------------------------------- bad input
@@ -283,6 +358,10 @@ GOOD = {"loss": "absolute", "domain": "ball:1", "epsilon": 1.0, "plan": PLAN}
         ({"domain": "ball:1e15"}, "domain: reaches"),
         ({"epsilon": 0.0}, "epsilon = 0"),
         ({"epsilon": 2.0}, "plan: spends ε = 1.0"),
+        ({"epsilon": 1e-10}, "epsilon = 1e-10: must lie in"),
+        ({"epsilon": 1e13}, "epsilon = 10000000000000.0: must lie in"),
+        ({"plan": replace(PLAN, weight=1e-13)}, "plan: with 4 records floats give"),
+        ({"domain": Ball([1e12, 0.0], 1e-3)}, "plan: with 4 records floats give"),
         ({"plan": None}, "moment_order, moment_bound"),
         ({"plan": None, "moment_order": 1.5, "moment_bound": 1.0}, "moment_order = 1.5"),
         ({"plan": None, "moment_order": 2, "moment_bound": 0.0}, "moment_bound = 0"),
@@ -303,11 +382,24 @@ def test_bad_input(change: dict[str, object], match: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"epsilon": -1.0}, {"lipschitz": 0.0}, {"weight": 0.0}, {"share": 0.0}, {"reserve": 0.0}, {"share": 0.99}]
+    "change",
+    [
+        {"epsilon": -1.0},
+        {"lipschitz": 0.0},
+        {"weight": 0.0},
+        {"share": 0.0},
+        {"reserve": 0.0},
+        {"share": 0.99},
+    ],
 )
 def test_bad_plans(change: dict[str, float]) -> None:
     with pytest.raises(InputError, match=next(iter(change))):
         replace(PLAN, **change)
+
+
+def test_a_plan_with_more_bend_than_floats_resolve_is_refused() -> None:
+    with pytest.raises(InputError, match=r"share = 0.3: is 15 of ε = 50; at most 12"):
+        replace(PLAN, epsilon=50.0)
 
 
 def test_a_box_away_from_the_origin_and_a_centre() -> None:
