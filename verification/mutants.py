@@ -861,7 +861,7 @@ MUTANTS: tuple[Mutant, ...] = (
     _utility("P4.A4", "shifted", ("local.project(noisy(", "problem.domain.project(1 + noisy(")),
     # P4.A5
     _privacy("P4.A5", "noise halved", ("2 * reach.value / claim.epsilon", "reach.value / claim.epsilon")),
-    _privacy("P4.A5", "C/n for 2C/n", ("LInf(2 * lipschitz / n)", "LInf(lipschitz / n)")),
+    _privacy("P4.A5", "C/n for 2C/n", ("LInf(2 * lipschitz / n + ", "LInf(lipschitz / n + ")),
     _privacy(
         "P4.A5",
         "clip skipped",
@@ -883,7 +883,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ),
     ),
     _calibration("P4.A5", "noise doubled", ("2 * reach.value / claim.epsilon", "4 * reach.value / claim.epsilon")),
-    _utility("P4.A5", "score turned round", ("np.asarray(-np.linalg.norm(moved", "np.asarray(np.linalg.norm(moved")),
+    _utility("P4.A5", "score turned round", ("np.asarray(-np.linalg.norm(mapping", "np.asarray(np.linalg.norm(mapping")),
     # P4.A7
     _privacy("P4.A7", "noise halved", ("2 * reach.value / (second", "reach.value / (second")),
     _privacy("P4.A7", "C/n for 2C/n", ("return LInf(sensitivity_upper(", "return LInf(0.5 * sensitivity_upper(")),

@@ -168,6 +168,8 @@ def verify(problem: Problem, certificate: Certificate, accuracy: float, *, in_ba
     """The proved bound of F(w̃) − min_K F, if it is at most `accuracy`; otherwise Rejected is raised."""
     allowed = positive("accuracy", accuracy)
     bound = (gap_upper_in_balls if in_balls else gap_upper)(problem, certificate)
+    if bound < 0:
+        raise Rejected(f"the certificate proves a gap of {bound!r}, which no point has")
     if not bound <= allowed:
         raise Rejected(f"the certificate proves a gap of {bound!r}; {allowed!r} was asked for")
     return bound
@@ -187,16 +189,41 @@ def _check_form(problem: Problem, certificate: Certificate) -> None:
         lower, upper = problem.model.slope_range
         inside = (certificate.duals >= lower) & (certificate.duals <= upper)
         _reject("duals", inside, f"must lie in [{lower:g}, {upper:g}]")
+
+
+def _checked_exact(problem: Problem, certificate: Certificate) -> dict[int, ExactRecord]:
+    """The numbers of `exact`, put together again from their bits: comparisons trust what an mpf says of itself."""
+    d, checked = problem.dimension, {}
     for i, record in certificate.exact.items():
-        if not (type(i) is int and 0 <= i < n):
+        if not (type(i) is int and 0 <= i < problem.size):
             raise Rejected(f"exact: {i!r} must be the index of a record")
-        numbers = (record.dual, *record.minimiser, *record.subgradient)
-        if not (len(record.minimiser) == len(record.subgradient) == d and all(type(a) is mpmath.mpf for a in numbers)):
-            raise Rejected(f"exact: record {i} must have numbers of mpmath, one dual and {d} of the others")
-        if not all(map(mpmath.isfinite, numbers)):
-            raise Rejected(f"exact: record {i} has a number that is not finite")
-        if not isinstance(problem.model, Quadratic) and not lower <= record.dual <= upper:
-            raise Rejected(f"exact: the dual of record {i} must lie in [{lower:g}, {upper:g}]")
+        if not (len(record.minimiser) == len(record.subgradient) == d):
+            raise Rejected(f"exact: record {i} must have one dual and {d} of the others")
+        dual, *rest = (_rebuilt(i, a) for a in (record.dual, *record.minimiser, *record.subgradient))
+        if not isinstance(problem.model, Quadratic):
+            lower, upper = problem.model.slope_range
+            if not lower <= dual <= upper:
+                raise Rejected(f"exact: the dual of record {i} must lie in [{lower:g}, {upper:g}]")
+        checked[i] = ExactRecord(dual, tuple(rest[:d]), tuple(rest[d:]))
+    return checked
+
+
+_WHOLE = (int, type(mpmath.mpf(3).man))
+
+
+def _rebuilt(record: int, number: Any) -> mpmath.mpf:
+    if type(number) is not mpmath.mpf:
+        raise Rejected(f"exact: record {record} must have numbers of mpmath")
+    parts = number._mpf_
+    if not (type(parts) is tuple and len(parts) == 4 and all(type(part) in _WHOLE for part in parts)):
+        raise Rejected(f"exact: record {record} has a number whose parts are not whole numbers")
+    sign, mantissa, exponent, _ = parts
+    if mantissa == 0 and exponent != 0:
+        raise Rejected(f"exact: record {record} has a number that is not finite")
+    if sign not in (0, 1) or mantissa < 0:
+        raise Rejected(f"exact: record {record} has a number whose sign is not one")
+    size = mpmath.libmp.from_man_exp(int(mantissa), int(exponent))
+    return mpmath.mp.make_mpf(mpmath.libmp.mpf_neg(size) if sign else size)
 
 
 def _reject(name: str, good: Any, why: str, *, first: int = 0) -> None:
@@ -486,7 +513,7 @@ def _exact_records(problem: Problem, certificate: Certificate) -> dict[int, tupl
     """The gap and the g of the records that are given exactly."""
     if not certificate.exact:
         return {}
-    exact = {i: (r.dual, r.minimiser, r.subgradient) for i, r in certificate.exact.items()}
+    exact = {i: (r.dual, r.minimiser, r.subgradient) for i, r in _checked_exact(problem, certificate).items()}
     longest = max(int(a.man).bit_length() for v, y, g in exact.values() for a in (v, *y, *g))
     with ctx.workprec(2 * longest + _LARGEST_TERM), mpmath.workprec(longest + 256):
         gap_of = _record_gap_in_balls(problem, _exact(certificate.point), sharp=True)

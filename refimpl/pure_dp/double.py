@@ -52,7 +52,7 @@ def double_output_perturbation(
     rho: float | None = None,
     failure: float = STAGE_FAILURE,
     reading: Reading = "A",
-    kappa: float = 0.1,
+    kappa: float | None = None,
     center: ArrayLike | None = None,
     method: Minimise = certified_point,
 ) -> FloatArray:

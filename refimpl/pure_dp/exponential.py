@@ -14,6 +14,10 @@ for 𝒢_C is 3(β + λ)-Lipschitz with a zero in W (a fixed point of the step, 
 step without clipping contracts by 1 − ηλ, so that λ‖w − u*‖ ≤ ‖𝒢(w)‖  [P4 Theorem E.1, C = G(nε/(log|N| + log(1/ζ)))^{1/k}].
 `smoothing` is σ of Appendix E.2, for absolute, hinge and ReLU losses (`ball_smoothing`): W is then replaced by its σ-neighbourhood
 in what is assumed of losses, not in the net.
+Rounding: 𝒢_C(w) is minus the projection of −ĝ_C(w) onto (W − w)/η, a public set.  On balls and boxes it is computed as that,
+without differences of points, so that the error does not grow with β.  On other sets it is a difference of two points of W, times
+β + λ.  `rounding_upper` bounds the error of a score from public numbers, and Δ has twice that on top.  Where that is more than a
+hundredth of 2C/n the run is refused before a record is looked at.
 Departures: β is public, and privacy does not rest on it: no record is refused or left out.  The penalty of a ridge loss is not
 clipped, for it is the same for all records.
 """
@@ -30,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from tailproof.refimpl.channel import Bound, Channel, LInf
 from tailproof.refimpl.claims import PureDP
-from tailproof.refimpl.domains import Domain, parse_domain
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, parse_domain
 from tailproof.refimpl.laws import Softmax
 from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, dimension_of, parse_loss
 from tailproof.refimpl.means.rows import replace_record
@@ -39,6 +43,7 @@ from tailproof.refimpl.pure_dp.nets import MOST_POINTS, net
 from tailproof.refimpl.pure_dp.perturbation import table
 from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, vector, whole
 
+MOST_ROUNDING = 0.01  # in units of 2C/n
 BLOCK = 4_000_000
 """Entries of the largest table that is formed at once."""
 
@@ -73,9 +78,9 @@ def exponential_mechanism(
     middle = region.interior_point() if center is None else vector("center", center, size=region.dimension)
     if not region.contains(middle):
         raise InputError("center: must lie in the domain")
+    reach = sensitivity(len(rows), lipschitz=lipschitz, rounding=_allowed_rounding(score, region, middle, size=len(rows)))
     score.loss.split(rows)  # refuses labels other than ±1
     points = net(region, mesh, most=most_points)
-    reach = sensitivity(len(rows), lipschitz=lipschitz)
     law = Softmax(score.of_points(points, rows, region, middle), 2 * reach.value / claim.epsilon)
     chosen = channel.release("index", law, sensitivity=reach, spend=claim)
     return np.array(points[int(chosen)])
@@ -86,9 +91,20 @@ def privacy(*, epsilon: float) -> PureDP:
     return PureDP(epsilon)
 
 
-def sensitivity(n: int, *, lipschitz: float, **_: Any) -> Bound:
-    """Δ = 2C/n, of the score at every point of the net.  Attained."""
-    return LInf(2 * lipschitz / n)
+def sensitivity(n: int, *, lipschitz: float, rounding: float = 0.0, **_: Any) -> Bound:
+    """Δ = 2C/n, of the score at every point of the net, attained; and twice what rounding can do to a score."""
+    return LInf(2 * lipschitz / n + 2 * rounding)
+
+
+def _allowed_rounding(score: Score, domain: Domain, center: FloatArray, *, size: int) -> float:
+    rounding = score.rounding_upper(domain, center, size=size)
+    if not 2 * rounding <= MOST_ROUNDING * 2 * score.lipschitz / size:
+        raise InputError(
+            f"smoothness = {score.smoothness!r}: with {size} records floats give scores to within {rounding:.3g}, of a "
+            f"sensitivity of {2 * score.lipschitz / size:.3g}; at most a two-hundredth of it is allowed: smoothness, weight or the "
+            "set must be smaller"
+        )
+    return rounding
 
 
 @dataclass(frozen=True)
@@ -117,10 +133,25 @@ class Score:
         return cls(loss, *numbers, smoothing)
 
     def of_points(self, points: FloatArray, rows: FloatArray, domain: Domain, center: FloatArray) -> FloatArray:
-        rate = 1 / (self.smoothness + self.weight)
         slopes = self.clipped_gradients(points, rows) + self.weight * (points - center)
-        moved = points - domain.project(points - rate * slopes)
-        return np.asarray(-np.linalg.norm(moved, axis=1) / rate)
+        mapping = gradient_mapping(domain, points, slopes, steepness=self.smoothness + self.weight)
+        return np.asarray(-np.linalg.norm(mapping, axis=1))
+
+    def rounding_upper(self, domain: Domain, center: FloatArray, *, size: int) -> float:
+        """At most so much is a score off, for all data, a record's part in ĝ being what floats make of it.
+
+        That part is at most (d/4 + 4)·EPS·C longer than C, and the mean of n of them errs by at most n·EPS/2·C.  With t the
+        longest ĝ, everything after it errs by less than 16(d + 8)·EPS·t; on sets but balls and boxes, by the error of two points
+        of W as well, times β + λ.
+        """
+        d, reach = domain.dimension, domain.max_norm_from(center)
+        far = domain.max_norm_from(np.zeros(d))
+        penalty = self.loss.weight if isinstance(self.loss, Ridge) else 0.0
+        longest = self.lipschitz + self.weight * reach + penalty * far
+        error = (size + d + 16) * self.lipschitz + 16 * (d + 8) * longest
+        if not isinstance(domain, Ball | Box):
+            error += 16 * (d + 8) * far * (self.smoothness + self.weight)
+        return error * EPS
 
     def clipped_gradients(self, points: FloatArray, rows: FloatArray) -> FloatArray:
         """(1/n) Σ Π_C(∇f(w, x_i)) at every point, with the gradient of a penalty, which is not clipped."""
@@ -147,6 +178,32 @@ class Score:
         gradients = (points[:, np.newaxis] - rows) @ loss.matrix  # points × records × d
         norms = np.linalg.norm(gradients, axis=2, keepdims=True)
         return np.asarray((gradients * (self.lipschitz / np.maximum(norms, self.lipschitz))).mean(axis=1))
+
+
+def gradient_mapping(domain: Domain, points: FloatArray, slopes: FloatArray, *, steepness: float) -> FloatArray:
+    """(w − P_W(w − s/steepness))·steepness for every point w of W and its slope s."""
+    if isinstance(domain, Box):
+        return np.clip(slopes, (points - domain.upper) * steepness, (points - domain.lower) * steepness)
+    if isinstance(domain, Ball):
+        return _mapping_on_ball(domain, points - domain.center, slopes, steepness)
+    return np.asarray((points - domain.project(points - slopes / steepness)) * steepness)
+
+
+def _mapping_on_ball(ball: Ball, offsets: FloatArray, slopes: FloatArray, steepness: float) -> FloatArray:
+    """With u = w − c, z = u − s/β and h = β(‖z‖² − R²), which is formed without β(‖u‖² − R²) ≤ 0, the part that is public, being
+    rounded twice: s where h ≤ 0, otherwise s·R/‖z‖ + u·h/(‖z‖(‖z‖ + R))."""
+    lengths = np.linalg.norm(offsets, axis=1)
+    depths = np.maximum((ball.radius - lengths) * (ball.radius + lengths), 0.0)
+    with np.errstate(over="ignore"):
+        heights = (
+            np.einsum("ij,ij->i", slopes, slopes) / steepness
+            - 2 * np.einsum("ij,ij->i", offsets, slopes)
+            - depths * steepness
+        )
+    heights = np.maximum(heights, 0.0)
+    far = np.sqrt(ball.radius**2 + heights / steepness)
+    shrinking, pushing = ball.radius / far, heights / (far * (far + ball.radius))
+    return np.asarray(slopes * shrinking[:, np.newaxis] + offsets * pushing[:, np.newaxis])
 
 
 # --- utility --------------------------------------------------------------------------------------------------------------

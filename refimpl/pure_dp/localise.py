@@ -38,7 +38,7 @@ def localise(
     failure: float,
     epsilon: float | None = None,
     rho: float | None = None,
-    kappa: float = 0.1,
+    kappa: float | None = None,
     center: ArrayLike | None = None,
     method: Minimise = certified_point,
 ) -> Localised:

@@ -33,6 +33,7 @@ from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, parse_loss
 from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, records, vector
 
 Budget: TypeAlias = PureDP | ZCDP
+KAPPA = 0.1  # unless another is asked for, or floats allow no less than a larger one
 STAGE_FAILURE = 0.05  # of localisation within double output perturbation, unless another is asked for
 Minimise: TypeAlias = Callable[[Problem, float], FloatArray]
 """A point of the problem's set whose gap is at most the accuracy: proved, for all data."""
@@ -121,8 +122,8 @@ class RegularisedProblem:
             )
         return alpha
 
-    def within(self, part: Localised, size: int) -> RegularisedProblem:
-        """With a κ that floats allow on a part of W, whose distance from the centre counts: public where the part is."""
+    def within(self, part: Domain, size: int) -> RegularisedProblem:
+        """With a κ that floats allow on W or a part of it, whose distance from the centre counts: public where the part is."""
         least = 1.01 * accuracy_lower(self.on(np.ones((1, self.loss.columns(part.dimension))), within=part))
         return replace(self, kappa=max(self.kappa, math.sqrt(2 * self.weight * least) * size / self.lipschitz))
 
@@ -144,11 +145,14 @@ def prepare(
     domain: Domain | str,
     weight: float,
     lipschitz: float,
-    kappa: float,
+    kappa: float | None,
     center: ArrayLike | None,
 ) -> tuple[RegularisedProblem, FloatArray]:
-    """The problem and its records; the public numbers are checked before these are looked at."""
-    for name, value in {"weight": weight, "lipschitz": lipschitz, "kappa": kappa}.items():
+    """The problem and its records; the public numbers are checked before these are looked at.
+
+    Without a κ it is `KAPPA`, or the least that floats allow where that is more.
+    """
+    for name, value in {"weight": weight, "lipschitz": lipschitz, "kappa": KAPPA if kappa is None else kappa}.items():
         positive(name, value)
     rows = table(data)
     problem = RegularisedProblem.of(
@@ -157,10 +161,10 @@ def prepare(
         columns=rows.shape[1],
         weight=weight,
         lipschitz=lipschitz,
-        kappa=kappa,
+        kappa=KAPPA if kappa is None else kappa,
         center=center,
     )
-    return problem, rows
+    return problem.within(problem.domain, len(rows)) if kappa is None else problem, rows
 
 
 def table(data: ArrayLike) -> FloatArray:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from tailproof.refimpl.channel import L2, Bound, Channel
 from tailproof.refimpl.domains import Domain
 from tailproof.refimpl.losses import Loss
-from tailproof.refimpl.pure_dp.perturbation import Budget, Minimise, budget, certified_point, noisy, prepare
+from tailproof.refimpl.pure_dp.perturbation import KAPPA, Budget, Minimise, budget, certified_point, noisy, prepare
 from tailproof.refimpl.validation import FloatArray, positive
 
 
@@ -35,11 +35,14 @@ def single_output_perturbation(
     lipschitz: float,
     epsilon: float | None = None,
     rho: float | None = None,
-    kappa: float = 0.1,
+    kappa: float | None = None,
     center: ArrayLike | None = None,
     method: Minimise = certified_point,
 ) -> FloatArray:
-    """A point of W near argmin_W F̂_λ.  `weight` is λ, `lipschitz` is C; both public."""
+    """A point of W near argmin_W F̂_λ.  `weight` is λ, `lipschitz` is C, `kappa` κ: all public.
+
+    By default κ is 0.1, or the least that floats allow where that is more, as with very many records.
+    """
     claim = privacy(epsilon=epsilon, rho=rho)
     problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
     n = len(rows)
@@ -51,7 +54,7 @@ def privacy(*, epsilon: float | None = None, rho: float | None = None) -> Budget
     return budget(epsilon=epsilon, rho=rho)
 
 
-def sensitivity(n: int, *, weight: float, lipschitz: float, kappa: float = 0.1) -> Bound:
+def sensitivity(n: int, *, weight: float, lipschitz: float, kappa: float = KAPPA) -> Bound:
     """(2 + 2κ)·C/(λn), attained up to the 2κ by `worst_neighbours`."""
     return L2((2 + 2 * positive("kappa", kappa)) * lipschitz / (weight * n))
 

@@ -35,7 +35,7 @@ from tailproof.refimpl.pure_dp.double import double_output_perturbation
 from tailproof.refimpl.pure_dp.localise import localise
 from tailproof.refimpl.pure_dp.localised_exponential import localised_exponential
 from tailproof.refimpl.pure_dp.objective import ObjectivePlan, objective_perturbation
-from tailproof.refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget
+from tailproof.refimpl.pure_dp.perturbation import KAPPA, Budget, RegularisedProblem, budget
 from tailproof.refimpl.pure_dp.plan import Plan
 from tailproof.refimpl.pure_dp.population import population_localization
 from tailproof.refimpl.pure_dp.single import single_output_perturbation
@@ -69,7 +69,8 @@ class Optimiser:
 _COMMON = {"loss": NEEDED, "domain": NEEDED, "epsilon": None, "rho": None}
 BUDGET = {"loss": NEEDED, "epsilon": NEEDED, "delta": NEEDED}
 _DESCENT = {**BUDGET, "steps": NEEDED, "learning_rate": NEEDED}
-_SOLVER = {**_COMMON, "weight": NEEDED, "lipschitz": NEEDED, "kappa": 0.1}
+_SOLVER = {**_COMMON, "weight": NEEDED, "lipschitz": NEEDED, "kappa": KAPPA}
+_OUTPUT = {**_SOLVER, "kappa": None}  # `KAPPA`, or what floats allow
 
 
 def _by_preset(identifier: str, claim: Callable[..., Claim], **more: bool) -> Optimiser:
@@ -132,9 +133,9 @@ OPTIMISERS = {
         },
         plans=True,
     ),
-    "P4.S1": Optimiser(single_output_perturbation, _SOLVER),
-    "P4.A2": Optimiser(localise, {**_SOLVER, "failure": NEEDED}),
-    "P4.A4": Optimiser(double_output_perturbation, {**_SOLVER, "failure": 0.05, "reading": "A"}, halves=True),
+    "P4.S1": Optimiser(single_output_perturbation, _OUTPUT),
+    "P4.A2": Optimiser(localise, {**_OUTPUT, "failure": NEEDED}),
+    "P4.A4": Optimiser(double_output_perturbation, {**_OUTPUT, "failure": 0.05, "reading": "A"}, halves=True),
     "P4.A7": Optimiser(
         localised_exponential,
         {

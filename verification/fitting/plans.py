@@ -19,7 +19,7 @@ from tailproof.refimpl.pure_dp.objective import (
     objective_plan,
     tilt_scale,
 )
-from tailproof.refimpl.pure_dp.perturbation import halved, noise_square_mean
+from tailproof.refimpl.pure_dp.perturbation import KAPPA, halved, noise_square_mean
 from tailproof.refimpl.pure_dp.plan import Assumption, Phase, Plan
 from tailproof.refimpl.pure_dp.population import assumption_for, plan_for
 from tailproof.refimpl.pure_dp.tempered import admissible
@@ -137,6 +137,8 @@ def _noise_lines(task: Task) -> list[str]:
     if "most_steps" in given:
         whole("most_steps", given["most_steps"], least=1)
     scale, n = {name: given[name] for name in ("weight", "lipschitz", "kappa")}, len(task.rows)
+    if scale["kappa"] is None:
+        scale["kappa"] = task.problem(**{**scale, "kappa": KAPPA}).within(task.region, n).kappa
     reach, accuracy = task.problem(**scale).sensitivity_upper(n), accuracy_for(size=n, **scale)
     if task.optimiser.samples:
         return _sampling_lines(task, given)

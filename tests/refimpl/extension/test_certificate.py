@@ -812,6 +812,33 @@ def changed(record: ExactRecord, **change: Any) -> ExactRecord:
     return replace(record, **change)
 
 
+def malformed(good: ExactRecord) -> list[tuple[str, Any]]:
+    """Numbers that are not what they say: comparisons of mpmath believe the count of bits, conversions do not."""
+
+    def made(*parts: Any) -> mpmath.mpf:
+        return mpmath.mp.make_mpf(parts)
+
+    huge = made(0, (1 << 300) + 1, 1, -400)  # 2^301, but it passes for less than 2^-398
+    assert 0 <= huge < 1
+    return [
+        ("dual of record 1", changed(good, dual=huge)),
+        ("minimisers: record 1", changed(good, minimiser=(huge,) * len(good.minimiser))),
+        ("subgradients: record 1", changed(good, subgradient=(huge,) * len(good.subgradient))),
+        ("finite", changed(good, dual=made(0, 0, 7, 0))),
+        ("sign", changed(good, dual=made(2, 1, 0, 1))),
+        ("sign", changed(good, dual=made(0, -1, 0, 1))),
+        ("whole", changed(good, dual=made(0, 0.5, 0, 1))),
+        ("whole", changed(good, dual=made(0, 1, 0))),
+    ]
+
+
+def test_a_negative_gap_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, tested = extreme_problem(Affine(), "ball")
+    monkeypatch.setattr(module, "gap_upper", lambda *_: -1e-9)
+    with pytest.raises(Rejected, match="which no point has"):
+        verify(problem, tested, 1.0)
+
+
 BOUNDS = [gap_upper, gap_upper_in_balls, record_gaps_upper]
 
 
@@ -836,6 +863,7 @@ def test_tampered_exact_records_are_rejected(bound_of: Any, kind: str) -> None:
         ("must have", changed(good, minimiser=good.minimiser[1:])),
         ("must have", changed(good, subgradient=(*good.subgradient, half))),
         ("must have", changed(good, dual=1.0)),
+        *malformed(good),
     ]
     for message, record in bad:
         with pytest.raises(Rejected, match=message):

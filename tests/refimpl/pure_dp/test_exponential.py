@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from scipy.spatial import cKDTree
 from scipy.special import gamma
 
 from tailproof.refimpl.channel import replay, run
-from tailproof.refimpl.domains import Ball, Box, Domain, L1Ball
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, L1Ball
 from tailproof.refimpl.laws import Softmax
 from tailproof.refimpl.losses import Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from tailproof.refimpl.pure_dp.ball_smoothing import distribution, roughness, smoothed_slopes
@@ -21,6 +22,7 @@ from tailproof.refimpl.pure_dp.exponential import (
     Score,
     distance_upper,
     exponential_mechanism,
+    gradient_mapping,
     published_clip,
     worst_neighbours,
 )
@@ -193,6 +195,59 @@ def test_scores_move_by_two_c_over_n_at_most(data: FloatArray, record: FloatArra
     score, points = Score.of("squared", weight=0.3, lipschitz=1.5, smoothness=2.0), net(domain, 0.2)
     first, second = (score.of_points(points, rows, domain, np.zeros(1)) for rows in (data, neighbour))
     assert np.abs(first - second).max() <= 2 * 1.5 / 3 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("domain", ["ball:1", "box:-1,1", "l1:1"])
+def test_the_law_keeps_its_claim_for_every_smoothness_that_is_not_refused(domain: str) -> None:
+    """With large β a step is shorter than the spacing of floats: on balls and boxes the law does not change, other sets refuse."""
+    rng = np.random.default_rng(5)
+    data, steep = rng.standard_normal((50, 3)), {"loss": "absolute", "domain": domain, "weight": 0.1, "lipschitz": 1.0}
+    neighbour = data.copy()
+    neighbour[0] = [1e3, -2e3, 1e3]
+    losses = []
+    for smoothness in (1.0, 1e6, 1e12, 1e15, 1e100, 1e300):
+        known = {**steep, "smoothness": smoothness, "mesh": 0.3, "epsilon": 1.0}
+        if domain == "l1:1" and smoothness > 1e9:
+            with pytest.raises(InputError, match="floats give scores to within"):
+                run(exponential_mechanism, data, rng, **known)
+            continue
+        losses.append(largest_loss(data, neighbour, **known))
+    assert max(losses) <= 1
+    assert min(losses) >= 0.99 * max(losses) > 0
+
+
+def test_the_mapping_on_a_ball_is_exact_but_for_what_is_allowed() -> None:
+    """Against 400 bits, for the ball that the rounded public numbers describe."""
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        d, steepness = int(rng.integers(1, 4)), 10 ** rng.uniform(-3, 40)
+        ball, slope = (
+            Ball(rng.standard_normal(d), 10 ** rng.uniform(-1, 1)),
+            rng.standard_normal(d) * 10 ** rng.uniform(-3, 3),
+        )
+        way = rng.standard_normal(d)
+        way *= 10 ** rng.uniform(-16, 0) if rng.random() < 0.1 else (1 - 10 ** rng.uniform(-17, 0)) / np.linalg.norm(way)
+        point = ball.project(ball.center + ball.radius * way)
+        found = gradient_mapping(ball, point[np.newaxis], slope[np.newaxis], steepness=steepness)[0]
+        offset = point - ball.center
+        length = float(np.linalg.norm(offset[np.newaxis], axis=1)[0])
+        with mpmath.workprec(400):
+            exact = [mpmath.mpf(x) for x in offset]
+            squared = mpmath.mpf(max((ball.radius - length) * (ball.radius + length), 0.0)) + sum(x * x for x in exact)
+            moved = [x - mpmath.mpf(s) / mpmath.mpf(steepness) for x, s in zip(exact, slope, strict=True)]
+            share = min(mpmath.mpf(1), mpmath.sqrt(squared / sum(x * x for x in moved)))
+            truth = [(x - share * z) * mpmath.mpf(steepness) for x, z in zip(exact, moved, strict=True)]
+            off = mpmath.sqrt(sum((mpmath.mpf(a) - b) ** 2 for a, b in zip(found, truth, strict=True)))
+        assert off <= 16 * (d + 8) * EPS * np.linalg.norm(slope)
+
+
+@pytest.mark.parametrize("domain", SETS, ids=lambda s: type(s).__name__)
+def test_the_mapping_is_a_difference_of_points(domain: Domain) -> None:
+    rng = np.random.default_rng(7)
+    points = domain.project(domain.interior_point() + rng.standard_normal((200, domain.dimension)))
+    slopes = 3 * rng.standard_normal(points.shape)
+    found = gradient_mapping(domain, points, slopes, steepness=2.5)
+    np.testing.assert_allclose(found, 2.5 * (points - domain.project(points - slopes / 2.5)), atol=1e-12)
 
 
 def test_the_law_is_the_softmax_of_the_scores() -> None:

@@ -483,3 +483,17 @@ def test_the_slack_and_the_sensitivity_are_rounded_up() -> None:
     assert problem.slack_upper(7) == pytest.approx(0.1 * 0.7 / (0.3 * 7), rel=1e-13)
     assert problem.sensitivity_upper(7) == pytest.approx(2.2 * 0.7 / (0.3 * 7), rel=1e-13)
     assert problem.sensitivity_upper(7) >= 2 * problem.slack_upper(7) + 2 * 0.7 / (0.3 * 7)
+
+
+def test_without_a_kappa_it_is_a_tenth_or_the_least_that_floats_allow() -> None:
+    for weight, refused in ((1.0, False), (1e14, True)):
+        known = {**GOOD, "weight": weight}
+        _, transcript = run(single_output_perturbation, np.ones((4, 3)), np.random.default_rng(0), **known)
+        kappa = transcript.releases[0].sensitivity.value * weight * 4 / 2 - 1
+        if refused:
+            with pytest.raises(InputError, match="kappa must be at least"):
+                run(single_output_perturbation, np.ones((4, 3)), np.random.default_rng(0), **known, kappa=0.1)
+            with pytest.raises(InputError, match="kappa must be at least"):
+                run(single_output_perturbation, np.ones((4, 3)), np.random.default_rng(0), **known, kappa=0.97 * kappa)
+        else:
+            assert kappa == pytest.approx(0.1)
