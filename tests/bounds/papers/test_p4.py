@@ -16,11 +16,21 @@ from scipy.stats import binom
 
 from tailproof.bounds.papers import p4
 from tailproof.bounds.papers.p4 import COMPARISONS, STATEMENTS
+from tailproof.refimpl.channel import replay, run
 from tailproof.refimpl.domains import Ball
 from tailproof.refimpl.extension.joint import JointObjective
 from tailproof.refimpl.losses import Absolute
 from tailproof.refimpl.projections import inexact_projection
+from tailproof.refimpl.pure_dp.objective import (
+    ObjectivePlan,
+    accuracy_of,
+    curvature_of,
+    objective_perturbation,
+    tilt_scale,
+    worst_neighbours,
+)
 from tailproof.refimpl.pure_dp.single import bias_constant
+from tailproof.verification.divergences import max_loss
 
 BY_ID = {statement.id: statement for statement in STATEMENTS}
 
@@ -363,3 +373,46 @@ def test_private_excess_has_the_rate_of_theorem_g6() -> None:
         )
         quotients.append(excess / rate)
     assert min(quotients) > 0.4 / 64
+
+
+# ---------------------------------------------------------------------------------------------- objective perturbation
+
+
+def test_objective_perturbation_spends_what_its_theorem_says_and_a_pair_of_neighbours_attains_it() -> None:
+    """But for rounding's part, of which the pair's points, the same to 16 digits, show next to nothing."""
+    n, plan = 6, ObjectivePlan(epsilon=1.3, lipschitz=0.8, weight=0.3, bound=1.0, share=0.4, reserve=0.07)
+    size = accuracy_of(plan, n, dimension=1, reach=1.0, far=1.0)
+    numbers = {"n": n, "clip": 0.8, "weight": 0.3, "curvature": curvature_of(plan, n)}
+    tilted = p4.objective_epsilon(**numbers, tilt=tilt_scale(plan), accuracy=0.0, noise=1.0)  # type: ignore[arg-type]
+    spends = p4.objective_epsilon(**numbers, tilt=tilt_scale(plan), accuracy=size, noise=2 * size / (0.07 * 1.3))  # type: ignore[arg-type]
+    assert tilted == pytest.approx(0.93 * 1.3)
+    assert spends == pytest.approx(1.3)
+    worst = 0.0
+    known = {"loss": "absolute", "domain": "ball:1", "epsilon": 1.3, "plan": plan}
+    for data, neighbour in worst_neighbours(n, 2, plan=plan):
+        _, here = run(objective_perturbation, data, np.random.default_rng(0), **known)
+        _, there = replay(objective_perturbation, neighbour, here, **known)
+        laws = here.releases[0].law, there.releases[0].law
+        worst = max(worst, max_loss(*laws), max_loss(*reversed(laws)))
+    assert 0.999 * tilted <= worst <= tilted * (1 + 1e-12)
+
+
+def test_the_lemma_of_determinants_is_attained_by_no_more_than_it_says() -> None:
+    rng = np.random.default_rng(2)
+    largest = 0.0
+    for _ in range(500):
+        d, n, weight, eta = (
+            int(rng.integers(1, 4)),
+            int(rng.integers(1, 9)),
+            10 ** rng.uniform(-1, 1),
+            10 ** rng.uniform(-1, 2),
+        )
+        basis, unit = np.linalg.qr(rng.standard_normal((d, d)))[0], rng.standard_normal(d)
+        Q = basis @ np.diag(np.clip(rng.uniform(-0.3, 1.3, d), 0, 1)) @ basis.T
+        root = rng.standard_normal((d, d)) * rng.integers(2)
+        N = (root @ root.T + n * weight * np.eye(d)) @ Q + rng.uniform(0.1, 9) * (np.eye(d) - Q)
+        quotient = np.linalg.det(N + eta * np.outer(unit, unit) / (unit @ unit) @ Q) / np.linalg.det(N)
+        allowed = p4.determinant_quotient_upper(n=n, weight=weight, curvature=eta)
+        assert 1 - 1e-9 <= quotient <= allowed * (1 + 1e-9)
+        largest = max(largest, quotient / allowed)
+    assert largest > 0.999
