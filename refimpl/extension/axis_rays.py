@@ -45,7 +45,7 @@ class AxisRays:
         """τ, y and t."""
         longest, diameter = float(self.ellipsoid.axes[-1]), self.ellipsoid.diameter_upper()
         farthest = 2 * self.steepest * max(self.mu, diameter / self.lipschitz)
-        most = longest * (np.minimum(farthest, 1e8 * diameter) + diameter)
+        most = longest * (np.minimum(farthest, 1e60) + diameter)
         shifts = falling_roots(self._excess, most, np.full(len(most), 8 * EPS), np.minimum(start, most))
         everything = np.arange(len(most))
         curve = _Curve(self, shifts, everything)

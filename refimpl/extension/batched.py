@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,9 @@ from tailproof.refimpl.extension.curvature import edge_hessians
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from tailproof.refimpl.validation import FloatArray, InputError, between, records, vector
+
+if TYPE_CHECKING:
+    from tailproof.refimpl.extension.held import Warm
 
 KindArray: TypeAlias = NDArray[np.int8]
 Part: TypeAlias = slice | NDArray[np.intp]
@@ -437,6 +440,13 @@ class Batch:
             return None
         loss, weight = (self.loss.loss, self.loss.weight) if isinstance(self.loss, Ridge) else (self.loss, 0.0)
         return QuadraticPart(loss if isinstance(loss, Quadratic) else None, weight, self.features)
+
+    @cached_property
+    def warm(self) -> Warm:
+        """What evaluations leave for those that follow."""
+        from tailproof.refimpl.extension.held import Warm
+
+        return Warm()
 
     def with_lipschitz(self, lipschitz: float) -> Batch:
         """The same records with another constant C."""
@@ -839,9 +849,16 @@ class _Rays:
         return 8 * _EPS * (float(np.abs(self.point).max()) + self.batch.domain.diameter_upper())
 
     def _crossings(self) -> FloatArray:
-        """τ by bisection of its logarithm."""
-        batch, size = self.batch, self.batch.domain.diameter_upper()
-        steepest = np.abs(self.point_duals[self.steep.rows]) * self.norms
+        """τ, where the set's rays are known, otherwise by bisection of its logarithm."""
+        from tailproof.refimpl.extension.held import Case, Known
+
+        batch, size, rows = self.batch, self.batch.domain.diameter_upper(), self.steep.rows
+        steepest = np.abs(self.point_duals[rows]) * self.norms
+        if isinstance(batch.domain, Known):
+            numbers = (self.targets, self.norms, self.point_margins[rows], self.steep.sign, steepest)
+            mu = 2.0**-60 * size / batch.lipschitz  # so small that nothing is smoothed
+            case = Case(batch.glm, mu, batch.lipschitz, self.point, batch.features[rows], *numbers)
+            return batch.warm.solve(batch.domain, case, rows, len(batch.norms))[0]
         low = np.full(len(self.norms), _EPS * size)
         high = 2 * size * np.maximum(steepest / batch.lipschitz, 1.0)
         live = np.arange(len(low))

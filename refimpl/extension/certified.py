@@ -44,8 +44,9 @@ from numpy.typing import NDArray
 from tailproof.refimpl.domains import EPS, Ball, Domain, secular_root
 from tailproof.refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
 from tailproof.refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
-from tailproof.refimpl.extension.envelope import Envelope, Warm, envelope
+from tailproof.refimpl.extension.envelope import Envelope, envelope
 from tailproof.refimpl.extension.exact_sets import exact, exact_matrix, length
+from tailproof.refimpl.extension.held import Warm
 from tailproof.refimpl.extension.refined import ExactRecord, quadratic_gradient, refine
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Loss, Quadratic, ReLU, Ridge, Squared

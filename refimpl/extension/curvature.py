@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tailproof.refimpl.active_sets import Facets, Sets, widest
 from tailproof.refimpl.domains import Ball, Box, Domain, Ellipsoid, L1Ball, Localised, Polytope
@@ -68,21 +71,43 @@ def face_hessian(
     chosen = sets[:, : widest(sets)]
     normals = np.vstack([facets.unit, np.zeros(x.shape[1])])[chosen]
     spans = np.linalg.solve(facets.system(chosen), normals)
-    n = _directions(g)
 
     def held(rows: FloatArray) -> FloatArray:  # I − T
         return np.asarray(np.einsum("ijk,ij->ik", spans, np.einsum("ijk,ik->ij", normals, rows)))
 
+    stiffness = _inverse(give)
+    flat = (normals * stiffness[:, np.newaxis, np.newaxis]).reshape(-1, x.shape[1]).T @ spans.reshape(-1, x.shape[1])
+    return _flat_hessian(held, flat, x, g, give, softness)
+
+
+def box_hessian(free: NDArray[np.bool_], x: FloatArray, g: FloatArray, give: FloatArray, softness: FloatArray) -> FloatArray:
+    """The same for a box, some coordinates of y being free."""
+    flat = np.diag(np.where(free, 0.0, _inverse(give)[:, np.newaxis]).sum(axis=0))
+    return _flat_hessian(lambda rows: np.where(free, 0.0, rows), flat, x, g, give, softness)
+
+
+def _flat_hessian(
+    held: Callable[[FloatArray], FloatArray],
+    flat: FloatArray,
+    x: FloatArray,
+    g: FloatArray,
+    give: FloatArray,
+    softness: FloatArray,
+) -> FloatArray:
+    """From I − T as a function, and the sum of (I − T)/give."""
+    n = _directions(g)
     n_normal = held(n)
     depth = np.maximum(np.square(n_normal).sum(axis=1), 1e-12)
     along, lean = x - held(x), np.einsum("ij,ij->i", n - n_normal, x)
     resistance = softness + give * (np.square(along).sum(axis=1) + np.square(lean) / depth)
     moved = along - (lean / depth)[:, np.newaxis] * n_normal
-    share = np.divide(1.0, resistance, out=np.zeros_like(resistance), where=resistance > 0)
-    stiffness = np.divide(1.0, give, out=np.zeros_like(give), where=give > 0)
-    flat = (normals * stiffness[:, np.newaxis, np.newaxis]).reshape(-1, x.shape[1]).T @ spans.reshape(-1, x.shape[1])
-    total = (moved * share[:, np.newaxis]).T @ moved + flat - (n_normal * (stiffness / depth)[:, np.newaxis]).T @ n_normal
-    return np.asarray(total)
+    bent = (moved * _inverse(resistance)[:, np.newaxis]).T @ moved
+    return np.asarray(bent + flat - (n_normal * (_inverse(give) / depth)[:, np.newaxis]).T @ n_normal)
+
+
+def _inverse(numbers: FloatArray) -> FloatArray:
+    """1/number, 0 where it is not positive."""
+    return np.asarray(np.divide(1.0, numbers, out=np.zeros_like(numbers), where=numbers > 0))
 
 
 def _turned(matrices: FloatArray) -> FloatArray:

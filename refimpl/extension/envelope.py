@@ -16,23 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tailproof.refimpl.active_sets import Sets
-from tailproof.refimpl.domains import EPS, Ellipsoid, Polytope
-from tailproof.refimpl.extension.axis_rays import AxisRays, shell_hessian
+from tailproof.refimpl.domains import EPS
 from tailproof.refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, fenchel_gap, margin_of_slope
-from tailproof.refimpl.extension.curvature import edge_hessians, face_hessian
-from tailproof.refimpl.extension.facet_rays import FacetRays
+from tailproof.refimpl.extension.curvature import edge_hessians
+from tailproof.refimpl.extension.held import Case, Held, Known, Warm
+from tailproof.refimpl.extension.held import hessian as held_hessian
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import GlmLoss, Quadratic, Ridge
 from tailproof.refimpl.validation import FloatArray, InputError
-
-Held: TypeAlias = Sets | FloatArray
-"""The facets of a polytope by row, or the shifts t of an ellipsoid's axes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +102,8 @@ class Envelope:
                 if self.held is None:
                     hessian += self._edge_hessians(part, softness[part]).sum(axis=0) / count
                 else:
-                    hessian += self._held_hessian(part, softness[part], self.held[start : start + step]) / count
+                    x, held = of.features[part], self.held[start : start + step]
+                    hessian += held_hessian(of.domain, held, x, self.y[part], *self._bends(part), softness[part]) / count
         return np.asarray((hessian + hessian.T) / 2)
 
     def _softness(self) -> FloatArray:
@@ -126,15 +122,6 @@ class Envelope:
         normals = self.g[part] - self.duals[part, np.newaxis] * of.features[part]
         return edge_hessians(of.domain, of.features[part], y, normals, g, give, softness)
 
-    def _held_hessian(self, part: NDArray[np.intp], softness: FloatArray, held: Held) -> FloatArray:
-        of, (g, give) = self.batch, self._bends(part)
-        if isinstance(of.domain, Polytope):
-            return face_hessian(of.domain.facets, held.astype(np.intp), of.features[part], g, give, softness)
-        assert isinstance(of.domain, Ellipsoid)
-        return shell_hessian(
-            of.domain, np.asarray(held, dtype=np.float64), of.features[part], self.y[part], g, give, softness
-        )
-
     def _bends(self, part: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
         """How H bends at w − y: by (1/give)(I − nnᵀ), n the direction of the vectors given, which are 0 where H is a square."""
         moves = self.moves[part]
@@ -149,19 +136,6 @@ def glm(of: Batch) -> GlmLoss:
     return of.loss
 
 
-@dataclass(eq=False)
-class Warm:
-    """What one evaluation leaves for the next, at another point or with another μ: a guess of what holds each y back."""
-
-    held: NDArray[Any] | None = None
-
-    def of(self, batch: Batch) -> NDArray[Any]:
-        if self.held is None:
-            facets = isinstance(batch.domain, Polytope)
-            self.held = np.full(batch.features.shape, -1, np.int32) if facets else np.full(len(batch.norms), np.inf)
-        return self.held
-
-
 def envelope(of: Batch, mu: float, point: FloatArray, warm: Warm | None = None) -> Envelope:
     """f_{C,μ} of every record of the batch at a point of its domain."""
     held = None
@@ -170,7 +144,7 @@ def envelope(of: Batch, mu: float, point: FloatArray, warm: Warm | None = None) 
         duals, y, kind = _free(of, mu, point, margins)
         rows = np.flatnonzero(~of.domain.contains(y))
         kind[rows] = 3
-        if rows.size and isinstance(of.domain, Polytope | Ellipsoid):
+        if rows.size and isinstance(of.domain, Known):
             duals[rows], y[rows], held = _Rays(of, mu, point, margins, rows).along(of.domain, warm or Warm())
         elif rows.size:
             duals[rows], y[rows] = _Rays(of, mu, point, margins, rows).solve()
@@ -224,13 +198,13 @@ class _Rays:
             duals[left] = self._duals(times, moves, left)
         return duals, y
 
-    def along(self, domain: Polytope | Ellipsoid, warm: Warm) -> tuple[FloatArray, FloatArray, Held]:
+    def along(self, domain: Known, warm: Warm) -> tuple[FloatArray, FloatArray, Held]:
         """The same, found without projections, and what holds y back."""
-        of, rows, known, loss = self.batch, self.rows, warm.of(self.batch), glm(self.batch)
+        of, rows = self.batch, self.rows
         x, margins = of.features[rows], self.all_margins[rows]
-        record = (x, self.targets, self.norms, margins, self.signs, self.steepest)
-        times, y, held = _solved(domain, (loss, self.mu, of.lipschitz, self.point, *record), known[rows])
-        known[rows] = held
+        numbers = (x, self.targets, self.norms, margins, self.signs, self.steepest)
+        case = Case(glm(of), self.mu, of.lipschitz, self.point, *numbers)
+        times, y, held = warm.solve(domain, case, rows, len(of.norms))
         return self._duals(times, _row_lengths(self.point - y), np.arange(len(rows))), y, held
 
     def _duals(self, times: FloatArray, moves: FloatArray, part: NDArray[np.intp]) -> FloatArray:
@@ -290,12 +264,6 @@ class _Rays:
         kinks = margin_of_slope(loss, signs / 2, targets)
         way_left = np.where(np.isfinite(kinks), signs * (margins - kinks) / self.norms[part], np.inf)
         return np.minimum(way_left / self.batch.domain.diameter_upper(), 1 - self._pull(times, moves) / self.norms[part])
-
-
-def _solved(domain: Polytope | Ellipsoid, case: tuple[Any, ...], start: NDArray[Any]) -> tuple[FloatArray, FloatArray, Held]:
-    if isinstance(domain, Polytope):
-        return FacetRays(domain, *case).solve(start.astype(np.intp))
-    return AxisRays(domain, *case).solve(start)
 
 
 def _decreasing_roots(
