@@ -58,7 +58,7 @@ PUBLIC = {  # heading: package, names; together all that the packages export
         "tailproof.refimpl.pure_dp",
         "single_output_perturbation objective_perturbation population_localization double_output_perturbation "
         "structured_output_perturbation exponential_mechanism Assumption Plan Phase expectation_plan expectation_bound "
-        "high_probability_plan ObjectivePlan objective_plan objective_bound",
+        "high_probability_plan private_moment_bound ObjectivePlan objective_plan objective_bound",
     ),
     "Statements and rates": (
         "tailproof.bounds",
@@ -317,7 +317,7 @@ the paper's: check the paper before you quote it.
 |---|---|
 | `P2.A2` | Algorithm 2 of P2 |
 | `P2.T4`, `P4.T3.1` | Theorem 4 of P2, Theorem 3.1 of P4 |
-| `P4.S1`, `P4.S2` | our own algorithms in P4's setting |
+| `P4.S1`, `P4.S2`, `P4.S3` | our own algorithms in P4's setting |
 | `P0.R3` | our repaired variant of P0's Algorithm 3 |
 | `P0.B` | the baseline of P0's experiments |
 | `P0.Alg2.stability` | an [erratum](../findings/errata.md): paper and place |

@@ -50,6 +50,7 @@ from tailproof.refimpl.pure_dp import (
     exponential,
     localise,
     localised_exponential,
+    moment_choice,
     objective,
     population,
     single,
@@ -419,6 +420,16 @@ _OBJECTIVE = Implementation(
             8, 3, {"loss": "logistic", "domain": "ball:1.1", "plan": _OBJECTIVE_PLAN, "epsilon": 0.9}, _labelled, effort=0.1
         ),
         Setting(6, 3, {"loss": "squared", "domain": "ball:1.1", "plan": _OBJECTIVE_PLAN, "epsilon": 0.9}, effort=0.1),
+    ),
+)
+
+_LEVELS = {"low": 0.17, "high": 9.1, "ratio": 2.6, "failure": 0.31}  # six of them
+_MOMENT = Implementation(
+    moment_choice,
+    "private_moment_bound",
+    (
+        Setting(23, 3, {"epsilon": 3.7, "moment_order": 2.3, **_LEVELS}, effort=0.3),
+        Setting(29, 1, {"epsilon": 0.7, "moment_order": 3.4, **_LEVELS}, effort=0.3),
     ),
 )
 
@@ -802,6 +813,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
     Algorithm("P4.A4", "double output perturbation, readings A and B", "P4 Algorithm 4", "ε", _DOUBLE),
     Algorithm("P4.S1", "single output perturbation (ours)", "ours", "ε, or ρ-zCDP", _SINGLE),
     Algorithm("P4.S2", "objective perturbation of tempered losses (ours)", "ours", "ε", _OBJECTIVE),
+    Algorithm("P4.S3", "private moment bound on a grid of norms (ours)", "ours", "ε", _MOMENT),
     Algorithm("P4.A5", "exponential mechanism with a projected-gradient score", "P4 Algorithm 5", "ε", _EXPONENTIAL),
     Algorithm("P4.A7", "localised exponential mechanism", "P4 Algorithms 6 and 7", "ε", _LOCAL_EXPONENTIAL),
     Algorithm("P4.D4", "structured variant on second-order-cone subgradients", "P4 Theorem D.4", "ε", _STRUCTURED),

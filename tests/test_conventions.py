@@ -67,18 +67,18 @@ def test_an_algorithm_s_file_opens_with_citation_and_departures(entry: object) -
     assert "Statement:" in text or "claims nothing" in text
 
 
-def test_the_catalogue_has_the_31_rows_of_the_papers_and_four_more() -> None:
-    """P1's Algorithms 3 and 4 have rows of their own for their mean estimators, and we have objective perturbation
-    and a repair of LNC-GM."""
+def test_the_catalogue_has_the_31_rows_of_the_papers_and_five_more() -> None:
+    """P1's Algorithms 3 and 4 have rows of their own for their mean estimators, and we have objective perturbation, a private
+    moment bound and a repair of LNC-GM."""
     expected = {
         "P0": ("A1", "A2", "A3", "A4", "A5", "A6", "A7", "B", "R3"),
         "P1": ("A1", "A3", "A3.mean", "A4", "A4.mean"),
         "P2": ("A1", "A2", "A3"),
         "P3": ("A1", "A2", "A3", "A4", "A5", "A6"),
-        "P4": ("A1", "A2", "A3", "A4", "S1", "S2", "A5", "A7", "D4", "C6", "B1", "G"),
+        "P4": ("A1", "A2", "A3", "A4", "S1", "S2", "S3", "A5", "A7", "D4", "C6", "B1", "G"),
     }
     rows = [f"{paper}.{label}" for paper, labels in expected.items() for label in labels]
-    assert len(rows) == 31 + 4
+    assert len(rows) == 31 + 5
     assert [entry.id for entry in ALGORITHMS] == rows
 
 

@@ -412,6 +412,11 @@ def _p4_a5(release: Release, data: FloatArray, p: dict[str, Any]) -> Published: 
     return Published(Softmax, 2 * Delta / p["epsilon"], LInf(Delta), PureDP(p["epsilon"]))
 
 
+def _p4_s3(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:  # noqa: ARG001
+    """Ours: probabilities ∝ exp(ε·q/2), q a count of records."""
+    return Published(Softmax, 2 / p["epsilon"], LInf(1.0), PureDP(p["epsilon"]))
+
+
 def _p4_a7(release: Release, data: FloatArray, p: dict[str, Any]) -> Published:
     """P4 Algorithm 7 with ε₁ and ε₂ = ε − ε₁ for its stages: first Algorithm 2, then probabilities ∝ exp(−γF̂).
 
@@ -464,6 +469,7 @@ PUBLISHED: dict[str, Callable[[Release, FloatArray, dict[str, Any]], Published]]
     "P4.A7": _p4_a7,
     "P4.S1": _p4_once,
     "P4.S2": _p4_s2,
+    "P4.S3": _p4_s3,
     "P4.D4": _p4_twice,
 }
 

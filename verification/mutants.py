@@ -859,6 +859,23 @@ MUTANTS: tuple[Mutant, ...] = (
     _privacy("P4.A4", "C from the data", _P4_CLIP_FROM_DATA),
     _privacy("P4.A4", "budget not split", _P4_NOT_SPLIT),
     _utility("P4.A4", "shifted", ("local.project(noisy(", "problem.domain.project(1 + noisy(")),
+    # P4.S3
+    _privacy("P4.S3", "noise halved", ("2 * reach.value / claim.epsilon", "reach.value / claim.epsilon")),
+    _privacy(
+        "P4.S3",
+        "sensitivity halved",
+        ("return LInf(1.0)", "return LInf(0.5)"),
+    ),
+    _privacy("P4.S3", "clip skipped", ("np.minimum(sizes / level, 1.0) ** order", "(sizes / level) ** order")),
+    _privacy(
+        "P4.S3",
+        "grid from the data",
+        ("levels, k, slack), 2", "levels * (1 + min(1, abs(rows).max())), k, slack), 2"),
+        ("(levels[int(chosen)]", "(levels[int(chosen)] * (1 + min(1, abs(rows).max()))"),
+    ),
+    _privacy("P4.S3", "noise reused: the mean of the records beside it", ("** (1 / k))", "** (1 / k)) + rows.mean()")),
+    _calibration("P4.S3", "noise doubled", ("2 * reach.value / claim.epsilon", "4 * reach.value / claim.epsilon")),
+    _utility("P4.S3", "score turned round", ("np.asarray(-np.maximum(", "np.asarray(np.maximum(")),
     # P4.A5
     _privacy("P4.A5", "noise halved", ("2 * reach.value / claim.epsilon", "reach.value / claim.epsilon")),
     _privacy("P4.A5", "C/n for 2C/n", ("LInf(2 * lipschitz / n + ", "LInf(lipschitz / n + ")),
@@ -981,6 +998,9 @@ INAPPLICABLE: tuple[Inapplicable, ...] = (
     Inapplicable("P4.A2", "budget not split", "it makes one release"),
     Inapplicable("P4.A7", "clip skipped", "the extension is C-Lipschitz already; the cut is for errors of evaluation only"),
     Inapplicable("P4.A7", "variance for deviation", "the scale of its noise is not a deviation"),
+    Inapplicable("P4.S3", "budget not split", "it makes one release"),
+    Inapplicable("P4.S3", "C/n for 2C/n", "its query is a count: a record counts once"),
+    Inapplicable("P4.S3", "variance for deviation", "the scale of its noise is not a deviation"),
     Inapplicable("P4.A5", "budget not split", "it makes one release"),
     Inapplicable("P4.A5", "variance for deviation", "the scale of its noise is not a deviation"),
     Inapplicable("P4.D4", "certificate ignored", _P4_WIDE),

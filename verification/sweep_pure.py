@@ -21,6 +21,7 @@ from tailproof.refimpl.claims import PureDP
 from tailproof.refimpl.domains import Ball
 from tailproof.refimpl.losses import Affine, Quadratic
 from tailproof.refimpl.problems import LinearLoss, MeanEstimation, Pareto, StudentT
+from tailproof.refimpl.pure_dp import moment_choice
 from tailproof.refimpl.pure_dp.double import double_output_perturbation
 from tailproof.refimpl.pure_dp.exponential import exponential_mechanism, published_clip
 from tailproof.refimpl.pure_dp.localised_exponential import localised_exponential
@@ -171,6 +172,31 @@ def _objective(values: Values, moment: float) -> Any:
     return objective_plan(known, Affine(), size=int(values["n"]), epsilon=values["eps"])
 
 
+# ------------------------------------------------------------------------------------------------------------ moment bounds
+
+
+def _levels(values: Values) -> Point:
+    """Records with k + ½ moments; measured is N(g)/n of the level that is chosen, the share of the records beyond it."""
+    n, epsilon, k = int(values["n"]), values["eps"], values["k"]
+    problem, grid = MeanEstimation(StudentT(k + 0.5), int(values["d"])), {"low": 0.01, "high": 1e4, "failure": FAILURE}
+    levels = moment_choice.grid(low=0.01, high=1e4).size
+    upper = moment_choice.level_share_upper(n, epsilon=epsilon, levels=levels, failure=FAILURE)
+
+    def share(bound: FloatArray, data: FloatArray) -> float:
+        level = float(bound) / upper ** (1 / k)
+        return float((np.minimum(1.0, np.linalg.norm(data, axis=1) / level) ** k).mean())
+
+    return Point(
+        mechanism=moment_choice.private_moment_bound,
+        sample=partial(problem.sample, n=n),
+        parameters={"epsilon": epsilon, "moment_order": k, **grid},
+        excess=share,
+        start=1.0,
+        letters={**values, "B": math.log(levels), "xi": FAILURE},
+        explicit=Explicit(upper, FAILURE),
+    )
+
+
 # ------------------------------------------------------------------------------------------------------------------ the cases
 
 _DEFAULTS = {"n": 1000.0, "d": 2.0, "eps": 1.0, "k": 2.0}
@@ -242,5 +268,15 @@ PURE: tuple[Case, ...] = (
         _DEFAULTS,
         {"n": (300.0, 1000.0, 3000.0, 10000.0), "eps": _BUDGETS, "k": _ORDERS},
         runs=60,
+    ),
+    Case(
+        "P4.OURS.moment",
+        "P4.S3",
+        "shares",
+        _levels,
+        {**_DEFAULTS, "n": 10000.0},
+        {"n": (1000.0, 3000.0, 10000.0, 30000.0), "eps": _BUDGETS},
+        quantile=1 - FAILURE,
+        runs=100,
     ),
 )

@@ -24,7 +24,7 @@ from tailproof.refimpl.domains import Ball
 from tailproof.refimpl.losses import Quadratic, parse_loss
 from tailproof.refimpl.means.median_of_means import number_of_groups
 from tailproof.refimpl.problems import DataLaw, LinearLoss, MeanEstimation, Pareto, StudentT, Symmetric, TwoPoint
-from tailproof.refimpl.pure_dp import localised_exponential
+from tailproof.refimpl.pure_dp import localised_exponential, moment_choice
 from tailproof.refimpl.pure_dp.exponential import distance_upper as near_upper
 from tailproof.refimpl.pure_dp.nets import net
 from tailproof.refimpl.pure_dp.objective import assumption_of, objective_plan
@@ -235,6 +235,31 @@ def _p4_a7() -> list[Case]:
     return [Case(f"means, n = {n}", partial(problem.sample, n=n), parameters, means, 1.0, 0.1)]
 
 
+def _p4_s3() -> list[Case]:
+    """[P4.S3] (a) for every data set: N(g), as a multiple of 3r; (c) for draws: Ĝ as a multiple of b·12^{1/k}·G."""
+    cases = []
+    for n, epsilon, order, df in ((400, 0.5, 2.0, 2.5), (150, 2.0, 3.0, 3.5)):
+        problem, failure = MeanEstimation(StudentT(df), 2), 0.1
+        levels = moment_choice.grid(low=0.01, high=1000.0)
+        parameters = {"epsilon": epsilon, "moment_order": order, "low": 0.01, "high": 1000.0, "failure": failure}
+        slack = moment_choice.slack_of(levels.size, epsilon=epsilon, failure=failure)
+        moment = problem.norm_moment_upper(order) ** (1 / order)
+        most = moment_choice.RATIO * 12 ** (1 / order) * moment
+
+        def counted(bound: FloatArray, data: FloatArray, slack: float = slack, k: float = order) -> float:
+            cut = float(bound) / (3 * slack / len(data)) ** (1 / k)
+            count = float((np.minimum(1.0, np.linalg.norm(data, axis=1) / cut) ** k).sum())
+            return count / (3 * slack)
+
+        def drawn(bound: FloatArray, _: FloatArray, most: float = most) -> float:
+            return float(bound) / most
+
+        sample = partial(problem.sample, n=n)
+        cases.append(Case(f"counts, n = {n}", sample, parameters, counted, 1 + 1e-9, failure))
+        cases.append(Case(f"draws, n = {n}", sample, parameters, drawn, 1.0, 2 * failure))
+    return cases
+
+
 BOUNDS: dict[str, Callable[[], list[Case]]] = {
     "P2.A2": _p2_a2,
     "P3.A1": _p3_a1,
@@ -245,6 +270,7 @@ BOUNDS: dict[str, Callable[[], list[Case]]] = {
     "P4.A5": _p4_a5,
     "P4.A7": _p4_a7,
     "P4.S2": _p4_s2,
+    "P4.S3": _p4_s3,
 }
 
 

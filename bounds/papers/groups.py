@@ -242,6 +242,7 @@ CONVEX = (
             ("P4.OURS.phase P4.OURS.phase.steps P4.OURS.phases", "a step of the bound P4.OURS.bound"),
             ("P4.T3.1.optimal", "a factor, not a rate"),
             ("P4.OURS.objective P4.OURS.objective.sum", "an upper bound for generalised linear losses, a smaller class"),
+            ("P4.OURS.moment P4.OURS.moment.scale", "of a private moment bound, not of an excess risk"),
         ),
         plot=Plot(_K),
     ),

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from tailproof.bounds.statements import Comparison, Statement
 from tailproof.refimpl.extension.joint import adaptive_iterations_upper, constant_step_bound
+from tailproof.refimpl.pure_dp.moment_choice import level_share_upper
 from tailproof.refimpl.pure_dp.objective import objective_bound
 from tailproof.refimpl.pure_dp.perturbation import budget, noise_radius_upper
 from tailproof.refimpl.pure_dp.plan import expectation_bound, phase_error_upper
@@ -1539,6 +1540,50 @@ STATEMENTS: tuple[Statement, ...] = (
         follows_from=("P4.OURS.objective.sum",),
         algorithms=("P4.S2",),
         explicit=objective_bound,
+    ),
+    Statement(
+        "P4.OURS.moment.privacy",
+        "ours",
+        "privacy",
+        "ours",
+        "A level of a public grid of norms, chosen by the exponential mechanism with a count of records as its score, is ε-DP.",
+        steps=(
+            "N(g) = Σ min(1, ‖x_i‖/g)^k moves by at most 1 when a record is replaced",
+            "so do q_j = −max(N(g_j) − τ, τ − N(g_{j−1}), 0), and exp(ε·q_j/2) is the mechanism of sensitivity 1",
+        ),
+        algorithms=("P4.S3",),
+    ),
+    Statement(
+        "P4.OURS.moment",
+        "ours",
+        "upper",
+        "ours",
+        "At most 3r records are longer than the level g that is chosen, and (1/n)Σ min(‖x_i‖, g)^k ≤ Ĝ^k, Ĝ = g(3r/n)^{1/k}: "
+        "the share 3r/n, r = 2·max(1, 1/ε)·(B + log(1/ξ)), B the logarithm of the grid's size.",
+        assumptions=("n ≥ 3r", "the grid does not end below g", "any data"),
+        derived="(B + log(1/xi))/(n*eps) + (B + log(1/xi))/n",
+        steps=(
+            "the least level with N(g) ≤ τ has the score 0",
+            "all scores below −r have together a probability of at most e^{B − εr/2} ≤ ξ",
+            "a score of at least −r is N(g) ≤ τ + r = 3r",
+        ),
+        algorithms=("P4.S3",),
+        explicit=level_share_upper,
+    ),
+    Statement(
+        "P4.OURS.moment.scale",
+        "ours",
+        "upper",
+        "ours",
+        "Ĝ ≤ b·12^{1/k}·G for independent records with E‖x‖^k ≤ G^k, b the grid's ratio; no lower bound can hold.",
+        assumptions=("n ≥ 3r", "Ĝ is not the grid's least level"),
+        derived="G",
+        follows_from=("P4.OURS.moment",),
+        steps=(
+            "a level g ≥ G(4n/r)^{1/k} has E N(g) ≤ r/4, and N(g) ≥ r with probability at most exp(−r(log 4 − 3/4)) ≤ ξ",
+            "the level below the chosen one has N ≥ r",
+        ),
+        algorithms=("P4.S3",),
     ),
     Statement(
         "P4.OURS.zcdp",

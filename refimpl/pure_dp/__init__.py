@@ -2,6 +2,7 @@
 
 from tailproof.refimpl.pure_dp.double import double_output_perturbation
 from tailproof.refimpl.pure_dp.exponential import exponential_mechanism
+from tailproof.refimpl.pure_dp.moment_choice import private_moment_bound
 from tailproof.refimpl.pure_dp.objective import ObjectivePlan, objective_bound, objective_perturbation, objective_plan
 from tailproof.refimpl.pure_dp.plan import (
     Assumption,
@@ -29,6 +30,7 @@ __all__ = [
     "objective_perturbation",
     "objective_plan",
     "population_localization",
+    "private_moment_bound",
     "single_output_perturbation",
     "structured_output_perturbation",
 ]

@@ -495,6 +495,7 @@ CLIPPED: dict[str, Mask] = {
     ),
     "P4.A1": lambda rows, p: _longer(_slopes(p, rows), p["plan"].phases[0].lipschitz),
     "P4.S2": lambda rows, p: _longer(_slopes(p, rows), p["plan"].lipschitz),
+    "P4.S3": lambda rows, p: _longer(rows, p["low"]),
 }
 """Which records a row clips, truncates or drops for their size, or flattens by an extension, at the point where it starts."""
 UNCLIPPED = {"P1.A1"}

@@ -152,6 +152,7 @@ _BY_NAME: dict[str, tuple[str, ...]] = {
         "C from the data",
         "clip from the data",
         "Λ from the data",
+        "grid from the data",
         "net from the data",
         "projection radius from the data",
         "start from the data",
