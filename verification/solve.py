@@ -47,6 +47,7 @@ from tailproof.verification.fitting.optimisers import (
     checked,
     claim_of,
     loss_named,
+    takes_of,
     target_kind,
 )
 from tailproof.verification.fitting.plans import moment_bound_of, plan_of
@@ -135,7 +136,7 @@ def _task(arguments: argparse.Namespace, optimiser: Optimiser) -> Task:
     kind = (arguments.preset or optimiser.preset) if optimiser.descends else None
     declared = None if arguments.describe is None else read_columns(arguments.describe)
     if kind is None:
-        takes = optimiser.parameters
+        takes = takes_of(optimiser, arguments.moment_bound)
         if declared is not None and optimiser.plans:
             takes = takes | {"moment_bound": "from the columns' rules"}
         facts, parameters = dict[str, Any](), checked(arguments.id, _given(arguments), takes)
@@ -208,7 +209,9 @@ def _steepest(loss: str, columns: Columns, rule: Numeric | None, domain: Domain,
         raise InputError("moment_bound is missing: a column with clip = false has no bound that would give one")
     if loss.endswith(("squared", "l4")) and (rule is None or not rule.clip):
         raise InputError("moment_bound is missing: the target has no bound that would give one")
-    return moment_bound_of(loss, norm=columns.norm_upper, intercept=bool(arguments.intercept), domain=domain)
+    return moment_bound_of(
+        loss_named(loss, domain.dimension), norm=columns.norm_upper, intercept=bool(arguments.intercept), domain=domain
+    )
 
 
 def _facts_and_parameters(arguments: argparse.Namespace, optimiser: Optimiser) -> tuple[Numbers, Numbers]:

@@ -227,30 +227,40 @@ def with_private_bound(
     domain: Domain | str,
     epsilon: float,
     moment_order: float,
-    share: float = SHARE,
-    low: float = LOW,
-    high: float = HIGH,
-    ratio: float = RATIO,
-    failure: float = FAILURE,
+    moment_share: float = SHARE,
+    moment_low: float = LOW,
+    moment_high: float = HIGH,
+    moment_failure: float = FAILURE,
     **parameters: Any,
 ) -> FloatArray:
     """`solve`, an algorithm that takes a moment bound, with a private one, which has this share of ε.  Together ε-DP."""
-    claim = privacy(epsilon=epsilon)
-    first = PureDP(probability("share", share) * claim.epsilon)
+    first, rest = split(epsilon, moment_share)
     loss = parse_loss(loss) if isinstance(loss, str) else loss
     rows = table(data)
     region = parse_domain(domain, dimension_of(loss, rows.shape[1])) if isinstance(domain, str) else domain
-    steep = steepness_of(loss, rows, region)
-    levels = {"low": low, "high": high, "ratio": ratio, "failure": failure}
-    bound = private_moment_bound(steep, channel, epsilon=first.epsilon, moment_order=moment_order, **levels)
-    rest = claim.epsilon - first.epsilon
+    bound = private_moment_bound(
+        steepness_of(loss, rows, region),
+        channel,
+        epsilon=first.epsilon,
+        moment_order=moment_order,
+        low=moment_low,
+        high=moment_high,
+        failure=moment_failure,
+    )
     return solve(
         rows,
         channel,
         loss=loss,
         domain=region,
-        epsilon=rest,
+        epsilon=rest.epsilon,
         moment_order=moment_order,
         moment_bound=float(bound),
         **parameters,
     )
+
+
+def split(epsilon: float, share: float) -> tuple[PureDP, PureDP]:
+    """What the moment bound spends, and what is left."""
+    whole = PureDP(epsilon)
+    first = PureDP(probability("moment_share", share) * whole.epsilon)
+    return first, PureDP(whole.epsilon - first.epsilon)

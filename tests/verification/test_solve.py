@@ -390,6 +390,33 @@ def test_the_default_target(tmp_path: Path, capsys: Capture, rows_seen: list[np.
     np.testing.assert_array_equal(rows_seen[2], [[5, 0, 0], [0, 0, 2]])
 
 
+# -------------------------------------------------------------------------------------------------- a private moment bound
+
+
+@pytest.mark.parametrize("identifier", ["P4.S2", "P4.A1"])
+def test_a_private_moment_bound(identifier: str, trips: str, capsys: Capture) -> None:
+    command = ["solve", identifier, "--loss", "absolute", "--domain", "ball:1", "--epsilon", "4", "--moment-order", "2"]
+    command += [*features(trips, "--target", "minutes"), "--moment-bound", "private", "--set", "moment_share=0.25"]
+    value = answer(capsys, command)
+    assert value["claim"]["epsilon"] == 4
+    assert value["ledger"][0]["spends"][0] == "pure(eps=1)"
+    assert value["parameters"]["moment_bound"] == "private"
+    assert main([*command, "--seed", "1"]) == 0
+    before, _, after = capsys.readouterr().out.partition("plan: made when")
+    assert "it spends pure(eps=1)" in before
+    assert f"moment bound: G = {value['moment_bound']:.6g}, released" in after
+    assert "bound: the excess risk" in after
+    assert "moment_share = 2.0" in refusal(capsys, [*command[:-1], "moment_share=2"])
+    assert "records at pure" in refusal(capsys, [*command[:-1], "moment_share=0.01"])
+    assert "moment_share is not a parameter" in refusal(capsys, [*command, "--moment-bound", "2"])
+    assert "moment-bound" in refusal(capsys, [*command, "--moment-bound", "secret"])
+
+
+def test_a_private_moment_bound_is_pure(trips: str, capsys: Capture) -> None:
+    command = [*changed("--epsilon", None), "--moment-bound", "private", "--rho", "1", *features(trips)]
+    assert "needs epsilon" in refusal(capsys, command)
+
+
 # ------------------------------------------------------------------------------------------------------- rules for columns
 
 RULES = {

@@ -8,6 +8,7 @@ import sys
 
 from tailproof.verification import files
 from tailproof.verification.cli import common
+from tailproof.verification.fitting.optimisers import PRIVATE
 from tailproof.verification.shown import Shown
 from tailproof.verification.solve import solve, weights_document
 
@@ -29,6 +30,9 @@ domain:
 Example: d features with mean 0 and standard deviation at most s give G = s sqrt(d) for k = 2. Features of which at most 14 are 1
 and the others 0 give G = sqrt(14) for every k. k = 2 asks least of the data; a larger k, with a G that still holds, gives a better
 bound. If G is too small, the privacy claim still holds, but the accuracy bound does not. If G is too large, you lose accuracy.
+
+--moment-bound private lets P4.A1 and P4.S2 choose G privately, on a public grid, with a tenth of epsilon (--set moment_share=...;
+the grid is --set moment_low=... moment_high=...). It is the moment of all but a stated number of the longest records.
 
 --set preset=tuned takes smaller clips and weights: the same privacy, better on ordinary data, with a weaker bound. P4.S2 takes
 absolute, affine, hinge, logistic, relu and squared (tuned only), on ball and box; its bound needs (E ||x||^k)^(1/k) <= G. With
@@ -107,7 +111,9 @@ def add(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--moment-order", type=common.number, metavar="K", help="k >= 2 of the assumption on the data, see below"
     )
-    sub.add_argument("--moment-bound", type=common.number, metavar="G", help="G of the assumption on the data, see below")
+    sub.add_argument(
+        "--moment-bound", type=_bound, metavar="G", help="G of the assumption on the data, or `private`: see below"
+    )
     sub.add_argument("--preset", choices=["theory", "tuned"], help="which parameters the public numbers make, see below")
     for name, text in SOLVE_NUMBERS.items():
         sub.add_argument(
@@ -120,6 +126,10 @@ def add(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="further parameters of the algorithm"
     )
+
+
+def _bound(text: str) -> float | str:
+    return PRIVATE if text == PRIVATE else common.number(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

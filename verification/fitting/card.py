@@ -19,7 +19,7 @@ from tailproof.refimpl.pure_dp.objective import ObjectivePlan
 from tailproof.refimpl.pure_dp.plan import Plan
 from tailproof.verification.facts import Numbers, as_json
 from tailproof.verification.fitting.optimisers import Task, run_task
-from tailproof.verification.fitting.plans import lines_before
+from tailproof.verification.fitting.plans import lines_before, plan_of, released_bound
 from tailproof.verification.shown import Shown, Table, render
 
 Book = dict[str, Any]
@@ -32,7 +32,9 @@ NOTHING = "nothing was minimised"
 
 @dataclass(frozen=True)
 class Card:
-    """Of one run; `before` was known before it, from public numbers alone.  It holds no record."""
+    """Of one run; `before` was known before it, from public numbers alone.  It holds no record.
+
+    `moment_bound` is one that was chosen privately: then the plan was made of it."""
 
     algorithm: str
     records: int
@@ -46,6 +48,8 @@ class Card:
     claim: Claim
     plan: Plan | ObjectivePlan | None
     before: list[Shown]
+    between: list[Shown]  # known once a private moment bound was released
+    moment_bound: float | None
     ledger: list[Book]
     certificate: str
     notes: list[str]
@@ -72,11 +76,13 @@ class Card:
             "notes": self.notes,
             "weights": self.weights,
         }
-        return value if self.radius is None else value | {"radius": self.radius}
+        more = {"radius": self.radius, "moment_bound": self.moment_bound}
+        return value | {name: item for name, item in more.items() if item is not None}
 
     def after(self) -> list[Shown]:
         """Lines on what was released."""
         lines: list[Shown] = [
+            *self.between,
             *ledger_lines(self.ledger),
             f"certificate: {self.certificate}",
             *(f"note: {note}" for note in self.notes),
@@ -112,6 +118,13 @@ def fit_task(
 ) -> Card:
     """Run the task; `lines` are those of `before`."""
     outcome = run_task(task, rng, plan=plan, shuffled=shuffled, progress=progress)
+    chosen: float | None = None
+    said: list[Shown] = []
+    if task.chooses_bound:
+        chosen = released_bound(task, int(outcome.transcript.spending[0].output))
+        known = task.with_bound(chosen)
+        plan = plan_of(known)
+        said = [f"moment bound: G = {chosen:.6g}, released", *lines_before(known, plan)]
     return Card(
         algorithm=task.identifier,
         records=len(task.rows),
@@ -125,6 +138,8 @@ def fit_task(
         claim=task.claim,
         plan=plan,
         before=lines,
+        between=said,
+        moment_bound=chosen,
         ledger=books(outcome.transcript, len(task.rows)),
         certificate=_certificate(task, outcome.transcript),
         notes=sorted({*outcome.notes, *_weak(task)}),
@@ -136,9 +151,10 @@ def fit_task(
 def _certificate(task: Task, transcript: Transcript) -> str:
     if task.optimiser.descends and not task.optimiser.certified:
         return NO_CERTIFICATE
-    if not transcript.spending:
+    releases = transcript.spending[1:] if task.chooses_bound else transcript.spending
+    if not releases:
         return NOTHING
-    return TILTED if isinstance(transcript.spending[0].law, PerturbedMinimiser) else CERTIFICATE
+    return TILTED if isinstance(releases[0].law, PerturbedMinimiser) else CERTIFICATE
 
 
 def _weak(task: Task) -> list[str]:

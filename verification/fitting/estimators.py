@@ -38,7 +38,7 @@ from tailproof.verification.fitting.columns import (
     places_of,
     word_of,
 )
-from tailproof.verification.fitting.optimisers import OPTIMISERS, Task, checked, claim_of, loss_named
+from tailproof.verification.fitting.optimisers import OPTIMISERS, Task, checked, claim_of, loss_named, takes_of
 from tailproof.verification.fitting.plans import moment_bound_of, plan_of
 
 PURE = tuple(name for name, optimiser in OPTIMISERS.items() if optimiser.claim is None)
@@ -54,7 +54,7 @@ class _Linear:
     domain: str | Domain
     fit_intercept: bool
     moment_order: float
-    moment_bound: float | None
+    moment_bound: float | str | None
     algorithm: str
     preset: str
     options: Mapping[str, Any] | None
@@ -144,14 +144,17 @@ class _Linear:
                 "moment_bound": self._moment_bound(columns, domain),
                 "preset": self.preset,
             }
-        return checked(self.algorithm, given | dict(self.options or {}), optimiser.parameters)
+        given |= dict(self.options or {})
+        return checked(self.algorithm, given, takes_of(optimiser, given.get("moment_bound")))
 
-    def _moment_bound(self, columns: Columns, domain: Domain) -> float:
+    def _moment_bound(self, columns: Columns, domain: Domain) -> float | str:
         """As given; else from the columns' rules, or as for columns of second moment 1 where one of them has no bound."""
         if self.moment_bound is not None:
             return self.moment_bound
         longest = columns.norm_upper if math.isfinite(columns.norm_upper) else math.sqrt(len(columns.features))
-        return moment_bound_of(self.loss, norm=longest, intercept=self.fit_intercept, domain=domain)
+        return moment_bound_of(
+            loss_named(self.loss, domain.dimension), norm=longest, intercept=self.fit_intercept, domain=domain
+        )
 
     def _margins(self, X: Any) -> FloatArray:
         if not hasattr(self, "card_"):
@@ -208,8 +211,9 @@ class PrivateRegressor(_Linear):
     `columns`: a rule for each column of X, `Numeric` or `Categorical`, by name or in order; without them X is numbers as they are.
     `target`: the rule of y, a `Numeric`; without it y is taken as it is.  `domain`: where the weights may lie, in units of the
     model.  `moment_bound`: G with (E L^k)^{1/k} ≤ G, k = `moment_order`, L the Lipschitz constant of a record's loss; by
-    default the largest that the columns' rules allow.  A wrong G costs accuracy, never privacy.  `algorithm`, `preset`, `options`:
-    as in `tailproof solve`.  `random_state`: for tests alone; whoever knows it can remove the noise.
+    default the largest that the columns' rules allow; "private" chooses one with a tenth of ε (option `moment_share`).  A wrong
+    G costs accuracy, never privacy.  `algorithm`, `preset`, `options`: as in `tailproof solve`.  `random_state`: for tests alone;
+    whoever knows it can remove the noise.
     """
 
     _losses = ("absolute", "squared", "relu", "l4")
@@ -226,7 +230,7 @@ class PrivateRegressor(_Linear):
         domain: str | Domain = "ball:2",
         fit_intercept: bool = True,
         moment_order: float = 2.0,
-        moment_bound: float | None = None,
+        moment_bound: float | str | None = None,
         algorithm: str = "P4.S2",
         preset: str = "tuned",
         options: Mapping[str, Any] | None = None,
@@ -297,7 +301,7 @@ class PrivateClassifier(_Linear):
         domain: str | Domain = "ball:2",
         fit_intercept: bool = True,
         moment_order: float = 2.0,
-        moment_bound: float | None = None,
+        moment_bound: float | str | None = None,
         algorithm: str = "P4.S2",
         preset: str = "tuned",
         options: Mapping[str, Any] | None = None,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from tailproof.refimpl.losses import Loss, Quadratic, Ridge, parse_loss
 from tailproof.refimpl.pure_dp.double import double_output_perturbation
 from tailproof.refimpl.pure_dp.localise import localise
 from tailproof.refimpl.pure_dp.localised_exponential import localised_exponential
+from tailproof.refimpl.pure_dp.moment_choice import FAILURE, HIGH, LOW, SHARE, split, with_private_bound
 from tailproof.refimpl.pure_dp.objective import ObjectivePlan, objective_perturbation
 from tailproof.refimpl.pure_dp.perturbation import KAPPA, Budget, RegularisedProblem, budget
 from tailproof.refimpl.pure_dp.plan import Plan
@@ -44,6 +46,8 @@ from tailproof.refimpl.validation import FloatArray, InputError
 from tailproof.verification.facts import Numbers
 
 NEEDED = inspect.Parameter.empty  # in place of a default
+PRIVATE = "private"  # in place of a moment bound
+BOUND_PARAMETERS: Numbers = {"moment_share": SHARE, "moment_low": LOW, "moment_high": HIGH, "moment_failure": FAILURE}
 NOT_ON_THE_COMMAND_LINE = ("phases", "stages", "parts", "start", "center", "rho", "accept_unproved", "domain")
 
 
@@ -190,6 +194,17 @@ class Task:
             return ""
         return "; REFUTED for such losses in dimensions above 1 (erratum P0.Alg2.stability): P0.R3 is the repaired variant"
 
+    @property
+    def chooses_bound(self) -> bool:
+        """Whether a part of ε is for a private moment bound."""
+        return self.parameters.get("moment_bound") == PRIVATE
+
+    def with_bound(self, bound: float) -> Task:
+        """What is left to do once the moment bound is known: with the rest of ε."""
+        _, rest = split(self.parameters["epsilon"], self.parameters.get("moment_share", SHARE))
+        kept = {name: value for name, value in self.parameters.items() if name not in BOUND_PARAMETERS}
+        return replace(self, parameters=kept | {"moment_bound": bound, "epsilon": rest.epsilon}, claim=rest)
+
     def problem(self, **scale: Any) -> RegularisedProblem:
         return RegularisedProblem.of(loss=self.loss, domain=self.region, columns=self.rows.shape[1], **scale)
 
@@ -213,6 +228,11 @@ def loss_named(name: str, dimension: int) -> Loss:
 def target_kind(loss: Loss) -> str:
     base = loss.loss if isinstance(loss, Ridge) else loss
     return "none" if isinstance(base, Quadratic) else base.target
+
+
+def takes_of(optimiser: Optimiser, moment_bound: Any) -> Numbers:
+    """The parameters with their defaults; more of them where the moment bound is to be private."""
+    return optimiser.parameters | (BOUND_PARAMETERS if optimiser.plans and moment_bound == PRIVATE else {})
 
 
 def claim_of(optimiser: Optimiser, parameters: Numbers) -> Claim:
@@ -243,6 +263,10 @@ def run_task(
     """One run; the records in random order if `shuffled`."""
     rows = task.rows[rng.permutation(len(task.rows))] if shuffled else task.rows
     settings = {**task.parameters, "loss": task.loss} | ({} if task.domain is None else {"domain": task.domain})
+    function = task.optimiser.function
+    if task.chooses_bound:
+        del settings["moment_bound"]
+        function = partial(with_private_bound, solve=function)
     if plan is not None:
         settings["plan"] = plan
     if isinstance(plan, Plan):
@@ -251,7 +275,7 @@ def run_task(
         warnings.simplefilter("ignore")  # a solver's warnings depend on the data
         warnings.simplefilter("always", UnprovedClaim)
         try:
-            found, transcript = run(task.optimiser.function, rows, rng, **settings)
+            found, transcript = run(function, rows, rng, **settings)
         except StepLimitError as error:  # of P4.D4, from public parameters, before its first step
             raise InputError(f"most_steps: {error}") from None
     notes = [str(note.message) for note in caught]

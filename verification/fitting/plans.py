@@ -10,7 +10,9 @@ import numpy as np
 from tailproof.refimpl.claims import ApproxDP, PureDP
 from tailproof.refimpl.domains import Domain
 from tailproof.refimpl.extension.certified import accuracy_for
+from tailproof.refimpl.losses import Loss
 from tailproof.refimpl.pure_dp.localised_exponential import distance_upper, temperature_upper
+from tailproof.refimpl.pure_dp.moment_choice import grid, slack_of, split, steepness_upper
 from tailproof.refimpl.pure_dp.objective import (
     ObjectivePlan,
     accuracy_of,
@@ -24,25 +26,58 @@ from tailproof.refimpl.pure_dp.plan import Assumption, Phase, Plan
 from tailproof.refimpl.pure_dp.population import assumption_for, plan_for
 from tailproof.refimpl.pure_dp.tempered import admissible
 from tailproof.refimpl.pure_dp.tilted import covered
-from tailproof.refimpl.validation import choice, probability, whole
+from tailproof.refimpl.validation import FloatArray, InputError, choice, probability, whole
 from tailproof.verification.facts import described
-from tailproof.verification.fitting.optimisers import BUDGET, Task
+from tailproof.verification.fitting.optimisers import BOUND_PARAMETERS, BUDGET, Task
 from tailproof.verification.report import number
 from tailproof.verification.shown import Shown, Table
 
 
 def plan_of(task: Task) -> Plan | ObjectivePlan | None:
     """Of an optimiser that makes one."""
-    if not task.optimiser.plans:
+    if not task.optimiser.plans or task.chooses_bound:
         return None
     return _objective_plan(task) if task.identifier == "P4.S2" else _plan(task)
 
 
 def lines_before(task: Task, plan: Plan | ObjectivePlan | None) -> list[Shown]:
     """What is said of the run before it; the parameters of optimisers without a plan are checked on the way."""
+    if task.chooses_bound:
+        return _bound_lines(task)
     if plan is not None:
         return _plan_lines(task, plan) if isinstance(plan, Plan) else _objective_lines(task, plan)
     return _parameter_lines(task) if task.optimiser.descends else [*_noise_lines(task)]
+
+
+def _levels_of(task: Task) -> tuple[FloatArray, float, PureDP]:
+    """The grid of a private moment bound, its r, and what it spends."""
+    given = BOUND_PARAMETERS | task.parameters
+    levels = grid(low=given["moment_low"], high=given["moment_high"])
+    first, _ = split(given["epsilon"], given["moment_share"])
+    return levels, slack_of(levels.size, epsilon=first.epsilon, failure=given["moment_failure"]), first
+
+
+def _bound_lines(task: Task) -> list[Shown]:
+    if task.parameters.get("epsilon") is None:
+        raise InputError("moment_bound = 'private': needs epsilon, for its part is pure")
+    levels, slack, first = _levels_of(task)
+    if len(task.rows) < 3 * slack:
+        raise InputError(
+            f"moment_bound = 'private': needs {math.ceil(3 * slack)} records at {first}; there are {len(task.rows)}"
+        )
+    plan_of(task.with_bound(1.0))  # refuses what every bound's plan would refuse
+    given = BOUND_PARAMETERS | task.parameters
+    return [
+        f"moment bound: chosen from {levels.size} levels between {levels[0]:.3g} and {levels[-1]:.3g}; it spends {first}",
+        f"  with probability at least {1 - given['moment_failure']:g} no more than {3 * slack:.0f} records are beyond the level",
+        "plan: made when the moment bound is released, from that and from public numbers",
+    ]
+
+
+def released_bound(task: Task, index: int) -> float:
+    """Ĝ of the level that was released."""
+    levels, slack, _ = _levels_of(task)
+    return float(levels[index] * (3 * slack / len(task.rows)) ** (1 / task.parameters["moment_order"]))
 
 
 def _parameter_lines(task: Task) -> list[Shown]:
@@ -167,25 +202,8 @@ def _sampling_lines(task: Task, given: dict[str, Any]) -> list[str]:
     return lines
 
 
-def lipschitz_of(loss: str, *, norm: float, reach: float, target: float) -> float:
-    """The largest Lipschitz constant of a record's loss: of features and a target of this size, weights within `reach` of 0."""
-    kind, _, rest = loss.partition(":")
-    match kind:
-        case "ridge":
-            weight, _, name = rest.partition(":")
-            return lipschitz_of(name, norm=norm, reach=reach, target=target) + float(weight) * reach
-        case "squared":
-            return norm * (norm * reach + target)
-        case "l4":
-            return 4 * norm * (norm * reach + target) ** 3
-        case "quadratic":
-            return norm + reach
-        case _:
-            return norm
-
-
-def moment_bound_of(loss: str, *, norm: float, intercept: bool, domain: Domain) -> float:
+def moment_bound_of(loss: Loss, *, norm: float, intercept: bool, domain: Domain) -> float:
     """A G that holds for every k: of features up to `norm` long, beside an intercept, and targets of size 1."""
     longest = math.hypot(norm, 1.0) if intercept else norm
     reach = domain.max_norm_from(np.zeros(domain.dimension))
-    return lipschitz_of(loss, norm=longest, reach=reach, target=1.0) * (1 + 1e-12)
+    return steepness_upper(loss, norm=longest, target=1.0, reach=reach) * (1 + 1e-12)

@@ -142,8 +142,15 @@ def test_wrong_public_numbers(changes: dict[str, Any], said: str) -> None:
 
 
 def with_bound(solve: Any, preset: str = "tuned") -> Any:
-    public = {"loss": "absolute", "domain": "ball:1", "epsilon": 4.0, "moment_order": 2.0, "share": 0.5, "preset": preset}
-    return partial(with_private_bound, solve=solve, **public, **SMALL)
+    public = {
+        "loss": "absolute",
+        "domain": "ball:1",
+        "epsilon": 4.0,
+        "moment_order": 2.0,
+        "moment_share": 0.5,
+        "preset": preset,
+    }
+    return partial(with_private_bound, solve=solve, **public, moment_low=0.3, moment_high=20.0, moment_failure=0.2)
 
 
 @pytest.mark.parametrize("solve", [objective_perturbation, population_localization])

@@ -13,9 +13,9 @@ import pytest
 import tailproof
 from tailproof import Categorical, Numeric, PrivateClassifier, PrivateRegressor
 from tailproof.refimpl.losses import parse_loss
+from tailproof.refimpl.pure_dp.moment_choice import steepness_upper
 from tailproof.refimpl.validation import InputError
 from tailproof.verification.fitting import contract
-from tailproof.verification.fitting.plans import lipschitz_of
 
 ESTIMATORS = [
     (PrivateRegressor(epsilon=10), contract.REGRESSOR),
@@ -153,12 +153,31 @@ def test_other_algorithms() -> None:
     assert regressor(algorithm="P4.S1", options=options).fit(X, y).card_.to_json()["ledger"][0]["releases"] == 1
 
 
+@pytest.mark.parametrize("algorithm", ["P4.S2", "P4.A1"])
+def test_a_private_moment_bound(algorithm: str) -> None:
+    """Its part of ε, its level and the plan that is made of it are in the card; it is near the records' own moment."""
+    X, y = sample(2000)
+    model = regressor(algorithm=algorithm, moment_bound="private", options={"moment_share": 0.2}).fit(X, y)
+    value, text = model.card_.to_json(), model.card_.to_text()
+    assert value["claim"]["epsilon"] == 10
+    assert value["ledger"][0]["spends"][0] == "pure(eps=2)"
+    assert value["ledger"][0]["spends"][1] in ("pure(eps=7.92)", "pure(eps=8)")
+    scaled = np.column_stack([model.columns_.encode(list(X.T)), np.ones(len(X))])
+    assert 0.8 < value["moment_bound"] / np.sqrt((scaled**2).sum(axis=1).mean()) < 2
+    assert value["bound"] == value["plan"]["bound"]
+    assert "it spends pure(eps=2)" in text
+    assert f"moment bound: G = {value['moment_bound']:.6g}, released" in text
+    assert model.score(X, y) > 0.5
+    with pytest.raises(InputError, match=r"moment_bound = 'private': needs .* records at pure"):
+        regressor(algorithm=algorithm, moment_bound="private", epsilon=0.1).fit(X[:100], y[:100])
+
+
 def test_the_default_moment_bound_is_the_steepest_that_the_rules_allow() -> None:
     """Brute force over records at the ends of the rules and weights at the end of the domain."""
     rng = np.random.default_rng(0)
     for name in ("absolute", "squared", "l4", "hinge", "logistic", "ridge:0.3:squared"):
         loss = parse_loss(name)
-        upper, steepest = lipschitz_of(name, norm=2.0, reach=3.0, target=1.0), 0.0
+        upper, steepest = steepness_upper(loss, norm=2.0, target=1.0, reach=3.0), 0.0
         for sign in (-1, 1):
             for _ in range(50):
                 x, w = rng.standard_normal((2, 2))
