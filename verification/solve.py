@@ -63,6 +63,9 @@ def solve(arguments: argparse.Namespace, *, announce: Tell, progress: Tell | Non
     for name in ("json", "weights"):
         check_writable(name, getattr(arguments, name))
     names = [*_usable(), *OPTIMISERS]
+    for row in ALGORITHMS:
+        if row.id == arguments.id and row.study and row.id not in names:
+            raise InputError(f"id = {row.id!r}: is for study, and solve does not take it: {row.study}")
     arguments.id = known("id", arguments.id, names, f"solve takes {', '.join(names)}")
     if arguments.id in OPTIMISERS:
         return _optimise(arguments, OPTIMISERS[arguments.id], announce, progress)

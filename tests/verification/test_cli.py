@@ -1,6 +1,7 @@
 """The command line: what it prints, what it writes, how it ends."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,10 @@ import numpy as np
 import pytest
 
 from tailproof.refimpl.catalogue import ALGORITHMS, algorithm
+from tailproof.refimpl.domains import unit_ball
+from tailproof.refimpl.extension.certified import accuracy_for
+from tailproof.refimpl.extension.fixed_step import fixed_step_plan
+from tailproof.refimpl.extension.joint import adaptive_iterations_upper
 from tailproof.verification import subject
 from tailproof.verification.check import judge_mutant
 from tailproof.verification.cli import main
@@ -30,12 +35,25 @@ def test_without_a_command_it_prints_help(capsys: Capture) -> None:
 def test_list_has_all_rows(capsys: Capture) -> None:
     assert main(["list", "--json", "-"]) == 0
     rows = json.loads(capsys.readouterr().out)["algorithms"]
-    assert len(rows) == 31 + 4 == len({row["id"] for row in rows})
+    assert len(rows) == 31 + 5 == len({row["id"] for row in rows})
     assert [row["id"] for row in rows] == [entry.id for entry in ALGORITHMS]
     assert {"id", "name", "paper", "place", "claim"} <= set(rows[0])
     built = {row["id"] for row in rows if row["status"] == "built"}
     assert {"P0.A1", "P1.A3.mean", "P1.A4.mean", "P2.A2", "P2.A3", "P3.A1", "P3.A3", "P3.A4"} <= built
     assert all(row["status"] == "not built yet" for row in rows if row["id"] not in built)
+    assert main(["list"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("built; for study") == 2
+
+
+def test_what_is_for_study_says_how_many_steps_it_would_take() -> None:
+    """At the numbers that the catalogue names."""
+    study = {row.id: row.study for row in ALGORITHMS if row.study}
+    n, d, accuracy = 1000, 5, accuracy_for(lipschitz=1.0, weight=0.1, size=1000, kappa=0.1)
+    plan = fixed_step_plan(domain=unit_ball(d), lipschitz=1.0, weight=0.1, anchor=np.zeros(d), accuracy=0.9 * accuracy)
+    assert f"{plan.iterations:.1e}".replace("+", "") in str(study["P4.D4"])
+    joint = adaptive_iterations_upper(diameter=2 * math.sqrt(n + 1), norm_upper=1 + 0.1, accuracy=accuracy)
+    assert f"{joint:.1e}".replace("+", "") in str(study["P4.A3"])
 
 
 def test_verify_writes_its_report_and_does_not_depend_on_the_number_of_workers(tmp_path: Path, capsys: Capture) -> None:

@@ -327,7 +327,13 @@ def test_structured(tmp_path: Path, capsys: Capture) -> None:
     command += ["--set", "weight=1", "lipschitz=1", "kappa=1"]
     assert answer(capsys, command)["ledger"][0]["spends"] == ["zcdp(rho=0.25)"] * 2
     assert main([*command, "most_steps=2"]) == 2
-    assert "steps are planned" in capsys.readouterr().err
+    refused = capsys.readouterr().err
+    assert "steps are planned" in refused
+    assert "P4.D4 is for study; P4.A4 takes the same arguments" in refused
+    assert main(["solve", "P4.A3", *command[2:]]) == 2
+    assert "'P4.A3': is for study, and solve does not take it" in capsys.readouterr().err
+    command[1] = "P4.A4"
+    assert answer(capsys, command)["ledger"][0]["spends"] == ["zcdp(rho=0.25)"] * 2
 
 
 def test_losses_without_a_target(trips: str, capsys: Capture) -> None:

@@ -27,11 +27,14 @@ def run(arguments: argparse.Namespace) -> int:
             "claim": a.claim,
             "status": "built" if a.built else "not built yet",
             "mutants": len(mutants_of(a.id)),
+            "study": a.study,
         }
         for a in ALGORITHMS
     ]
-    rows = [[str(e[key]) for key in ("id", "name", "place", "claim", "status")] for e in entries]
+    keys = ("id", "name", "place", "claim")
+    rows = [[*(str(e[key]) for key in keys), f"{e['status']}{'; for study' if e['study'] else ''}"] for e in entries]
+    notes = [f"{a.id} is for study: {a.study}." for a in ALGORITHMS if a.study]
     papers = [f"{paper.id}  {paper.line}  {paper.completeness}" for paper in citations()]
-    text: Shown = [Table(rows, ["id", "name", "place", "published claim", "status"]), "", *papers]
+    text: Shown = [Table(rows, ["id", "name", "place", "published claim", "status"]), "", *notes, "", *papers]
     common.emit(arguments, {"algorithms": entries, "papers": [paper.to_json() for paper in citations()]}, text)
     return 0
