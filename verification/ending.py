@@ -62,6 +62,7 @@ class Patience:
         self.seconds = None if seconds is None else positive("time_limit", seconds)
         self._mechanism, self._held = mechanism, _held_by(mechanism)
         self._longest, self._calls, self._late, self.first_late = 0.0, 0, 0, ""
+        self.running = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Patience, (self._mechanism, self.seconds)
@@ -75,6 +76,7 @@ class Patience:
             with self.watching():
                 return self.call(function, *arguments, **named)
         self._calls += 1
+        self.running, start, times_late = True, time.perf_counter(), self._late
         process, typed = os.getpid(), interrupts.typed()
         try:
             return function(*arguments, **named)
@@ -97,21 +99,24 @@ class Patience:
         except BaseException as error:
             raise NoReturn(f"raises {type(error).__name__}: {error}") from error
         finally:
+            self.running = False
             if os.getpid() != process:
                 _exit(70)  # a child that the call made: it has no business here
+            if self._late == times_late:
+                self._longest = max(self._longest, time.perf_counter() - start)
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Around calls: each has its own time."""
+        """Around calls: each has its own time, and what is done between them has any."""
+        if _watches[-1:] == [self]:
+            yield
+            return
         _watches.append(self)
-        before, late, start = self._calls, self._late, time.process_time()
         try:
             with _without_enders(self._held), interrupts.noted(), self._alarm():
                 yield
         finally:
             _watches.pop()
-            if self._calls == before + 1 and self._late == late:
-                self._longest = max(self._longest, time.process_time() - start)
 
     @contextmanager
     def _alarm(self) -> Iterator[None]:
@@ -166,7 +171,7 @@ class _Clock:
         self._call, self._ticks, self._start = self._patience._calls, 0, time.process_time()
 
     def tick(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        if self._call != self._patience._calls:
+        if self._call != self._patience._calls or not self._patience.running:
             self._begin()
             return
         self._ticks += 1

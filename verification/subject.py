@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
@@ -52,6 +52,11 @@ class Subject:
     def checked_claim(self) -> Claim | None:
         """What a transcript can speak about: of an amplified claim only its conditional form."""
         return self.conditional if self.amplified else self.claim
+
+    def watching(self) -> AbstractContextManager[None]:
+        """Around many calls, for speed."""
+        assert self.patience is not None
+        return self.patience.watching()
 
     def call(self, data: FloatArray, channel: Channel, **parameters: Any) -> Any:
         """The mechanism, which returns or raises an exception, whatever it does."""

@@ -166,3 +166,19 @@ def test_one_patience_with_each_mechanism() -> None:
     assert patience_with(nothing) is first
     assert patience_with(late) is not first
     assert set_patience(nothing, None).seconds is None
+
+
+def test_what_is_done_between_calls_has_any_time() -> None:
+    def busy(seconds: float) -> int:
+        start = time.process_time()
+        while time.process_time() - start < seconds:
+            pass
+        return 1
+
+    patience = Patience(busy, 0.2)
+    with patience.watching():
+        assert patience.call(busy, 0.0) == 1
+        busy(0.5)
+        assert patience.call(busy, 0.0) == 1
+        with pytest.raises(NoReturn, match="does not end"):
+            patience.call(busy, 100.0)

@@ -151,11 +151,12 @@ class Suite:
     def worst(self, check: str) -> Excess:
         """The worst of what this check found; it stops at the first proof."""
         found: Excess | None = None
-        for excess in self._found(check):
-            if found is None or worse(found.measurement, excess.measurement) is excess.measurement:
-                found = excess
-            if excess.measurement.exceeds and excess.measurement.conclusive:
-                break
+        with self.subject.watching():
+            for excess in self._found(check):
+                if found is None or worse(found.measurement, excess.measurement) is excess.measurement:
+                    found = excess
+                if excess.measurement.exceeds and excess.measurement.conclusive:
+                    break
         assert found is not None
         return found
 
