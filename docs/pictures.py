@@ -119,6 +119,31 @@ def sweep() -> Figure:
     return figure
 
 
+def along_epsilon() -> Figure:
+    """Objective perturbation, as `benchmarks/objective_epsilon.py` measured it: means with 95 % intervals, and the minimiser's."""
+    cached = json.loads((ROOT / "benchmarks" / "objective_epsilon.json").read_text(encoding="utf-8"))
+    figure = Figure(figsize=(6.4, 5.2), layout="constrained")
+    for axes, law in zip(
+        figure.subplots(2, 2, sharex=True).flat, ("absolute", "logistic", "squared", "asymmetric"), strict=True
+    ):
+        for preset, colour in (("theory", RED), ("tuned", BLUE)):
+            if not (samples := list(cached.get(f"{law}, {preset}", {}).values())):
+                continue
+            at = [float(name) for name in samples[0] if name != "none"]
+            errors = np.array([[sample[name] for name in sample if name != "none"] for sample in samples])
+            spread = 1.96 * errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
+            axes.errorbar(at, errors.mean(axis=0), spread, color=colour, marker=".", label=preset)
+            without = float(np.mean([sample["none"] for sample in samples]))
+        axes.axhline(without, color=INK, linestyle="--", label="without privacy")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_title(law, fontsize=10)
+        axes.set_xlabel("ε")
+        axes.set_ylabel("excess risk")
+    figure.axes[0].legend(fontsize=8)
+    return figure
+
+
 def channel() -> Figure:
     """How a run and its replay are compared."""
     figure = Figure(figsize=(6.4, 2.4), layout="constrained")
@@ -146,6 +171,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "guess": guess,
     "plan": planned,
     "sweep": sweep,
+    "epsilon": along_epsilon,
     "channel": channel,
 }
 

@@ -56,6 +56,7 @@ SHOWN_ONLY = {
     "python benchmarks/false_alarms.py": "takes long; its results are cached",
     "python benchmarks/mutation.py": "takes long; its results are cached",
     "python benchmarks/mutation.py --table": "prints a line for each of several hundred edits",
+    "python benchmarks/objective_epsilon.py": "prints a hundred lines; its results are cached",
     "python benchmarks/against_diffprivlib.py": "takes long; its results are cached",
     "cc -O2 -o clipped_mean examples/clipped_mean.c -lm": "needs a compiler; tests/test_examples.py",
     "tailproof vectors check --command ./clipped_mean": "needs the program; tests/test_examples.py",
@@ -193,7 +194,7 @@ def cached_studies_are_shown(folder: Path) -> None:
 
 def pictures_notebooks_and_the_sample_are_there(site: Path) -> None:
     pictures = {path.stem: path.read_text(encoding="utf-8") for path in (site / "pictures").glob("*.svg")}
-    assert set(pictures) == {"channel", "guess", "outputs", "plan", "sweep"}
+    assert set(pictures) == {"channel", "epsilon", "guess", "outputs", "plan", "sweep"}
     assert all(text.rstrip().endswith("</svg>") for text in pictures.values())
     books = {path.stem: nbformat.read(path, as_version=4) for path in (site / "notebooks").glob("*.ipynb")}
     assert set(books) == {"audit", "theorem", "regression"}

@@ -77,7 +77,11 @@ SHARE, RESERVE = 0.25, 0.01  # of ε: for the determinant, τ; for the rounding,
 MOST_BEND = 12.0  # τ: B is at most nΛ(e^{τ} − 1), and what is beyond is lost in rounding
 LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e12
 COARSEST = 1e-3  # r in units of max_W ‖w − w0‖
-CLIP, GROWTH, BEND, TUNED_SHARE = 0.15, 0.02, 4.0, 0.3  # γ, θ, κ and τ/ε of the tuned plan
+CLIP, BEND, TUNED_SHARE = 0.15, 4.0, 0.3  # γ, κ and τ/ε of the tuned plan
+GROWTH, GENTLE_GROWTH = (
+    0.1,
+    0.02,
+)  # θ; for logistic and squared loss, whose slopes are far below their largest at the minimum
 MOST_CLIP = 10.0  # in units of G√n
 START_PULL = 0.05  # a quarter of the curvature at the minimum, in units of min(C, G)/R
 _ROUNDING = 1 + 1e-10  # more than what evaluating a bound in floats can lose
@@ -356,11 +360,11 @@ def tuned_objective_plan(
     size: int,
     epsilon: float,
     clip: float = CLIP,
-    growth: float = GROWTH,
+    growth: float | None = None,
     bend: float = BEND,
     share: float = TUNED_SHARE,
 ) -> ObjectivePlan:
-    """C = c·G, c = max(γ, θ·ε√n/d)^{2/k}: clipping ends where noise is small beside sampling.  B = κ·√d·(G/R)·min(c, c^{1/3}).
+    """C = c·G, c = max(γ, θ·ε√n/d)^{2/k}: clipping ends where noise is small beside sampling.  B = κ·√d·(G/R)·min(c, √c).
     (In C, but not in B, c is at most 10√n: few records are longer, if any.)
     τ is a share of ε, or less, until rounding costs at most a hundredth of R/√n.  Λ is what B asks for, and what keeps noise
     from drowning the start.
@@ -369,9 +373,10 @@ def tuned_objective_plan(
     """
     G, R, d = assumption.moment_bound, assumption.reach, assumption.dimension
     n, epsilon = whole("size", size, least=1), allowed_epsilon(epsilon)
-    order, base, steep = assumption.moment_order, positive("clip", clip), positive("growth", growth) * epsilon / d
+    theta = (GENTLE_GROWTH if isinstance(loss, Logistic | Squared) else GROWTH) if growth is None else growth
+    order, base, steep = assumption.moment_order, positive("clip", clip), positive("growth", theta) * epsilon / d
     c = max(base, min(steep, MOST_CLIP) * math.sqrt(n)) ** (2 / order)
-    bent = positive("bend", bend) * math.sqrt(d) * G / R * min(c, max(base, steep * math.sqrt(n)) ** (2 / (3 * order)))
+    bent = positive("bend", bend) * math.sqrt(d) * G / R * min(c, max(base, steep * math.sqrt(n)) ** (1 / order))
 
     def plan_at(tau: float) -> ObjectivePlan:
         noise = 2 * c * G * math.sqrt(d * (d + 1)) / (n * (epsilon * (1 - RESERVE) - tau))
