@@ -57,6 +57,10 @@ class AxisRays:
         return np.asarray((self.point - self.ellipsoid.center) @ self.ellipsoid.basis)
 
     @cached_property
+    def _room(self) -> float:
+        return max(1 - float(np.square(self._offset / self.ellipsoid.axes).sum()), 0.0)
+
+    @cached_property
     def _units(self) -> FloatArray:
         return np.asarray((self.features @ self.ellipsoid.basis) * (self.signs / self.norms)[:, np.newaxis])
 
@@ -97,10 +101,13 @@ class _Curve:
         weights = squares / np.square(sums)
         falling = -2 * weights / sums
         weighted, falling_units = weights * units, falling * units
-        a, b, c = weights @ np.square(offset), weighted @ offset, np.einsum("ij,ij->i", weighted, units)
-        root = np.sqrt(np.maximum(np.square(b) + c * (1 - a), 0.0))
+        b, c = weighted @ offset, np.einsum("ij,ij->i", weighted, units)
+        # 1 − a is what w has left to the boundary, which is the same for all t, and a sum of terms ≥ 0.
+        shrunk = shifts[:, np.newaxis] * (squares + sums) / np.square(sums)
+        room = rays._room + shrunk @ (np.square(offset) / squares)
+        root = np.sqrt(np.square(b) + c * room)
         # The positive root of cτ² − 2bτ + a − 1, without cancellation.
-        behind = np.maximum(1 - a, 0.0) / np.maximum(root - b, 1e-300)
+        behind = room / np.maximum(root - b, 1e-300)
         self.times = times = np.where(b > 0, (b + root) / c, behind)
         turn = np.einsum("ij,ij->i", falling_units, units) * np.square(times) - 2 * times * (falling_units @ offset)
         self.speeds = speeds = -(turn + falling @ np.square(offset)) / np.maximum(2 * root, 1e-300)

@@ -190,10 +190,12 @@ def falling_roots(
         following = trial + step
         good = (following >= low) & (following <= high) & (np.abs(value) < last / 2)
         done = (np.abs(value) <= allowed[rows]) | (high - low <= 2 * EPS * high) | (good & (np.abs(step) <= EPS * trial))
+        done |= ~good & (np.abs(value) <= 4096 * allowed[rows])  # as small as rounding lets it be
         keep = np.flatnonzero(~done)
         if not keep.size:
             break
-        following = np.where(good, following, (low + high) / 2)
+        middle = np.where(high <= 16 * low, (low + high) / 2, np.where(low > 0, np.sqrt(low) * np.sqrt(high), high / 16))
+        following = np.where(good, following, middle)
         last = np.where(good, np.abs(value), math.inf)
         rows, low, high, trial, last = rows[keep], low[keep], high[keep], following[keep], last[keep]
     return roots
