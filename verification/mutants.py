@@ -134,7 +134,7 @@ _P4S2_TILT = "return plan.epsilon * (1 - plan.share - plan.reserve)"
 _P4S2_SCALE = "return 2 * plan.lipschitz / shares_of(plan)[0]"
 _P4S2_SPEND = "spend=PureDP(for_tilt + for_bend)"
 _P4S2_RISK = "TiltedRisk(tempered, region, start, C, B, plan.weight)"
-_P4S2_OUTPUT = 'return region.project(channel.release("point",'
+_P4S2_OUTPUT = 'view.back(region.project(channel.release("point",'
 _P4S2_TEMPERED, _P4S2_TILTED = "tailproof.refimpl.pure_dp.tempered", "tailproof.refimpl.pure_dp.tilted"
 
 _P1A3_MEAN = (

@@ -62,14 +62,15 @@ from scipy.optimize import minimize
 
 from tailproof.refimpl.channel import L2, Channel
 from tailproof.refimpl.claims import PureDP
-from tailproof.refimpl.domains import EPS, Ball, Box, Domain, parse_domain
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, parse_domain
 from tailproof.refimpl.extension.certified import LARGEST_REACH
 from tailproof.refimpl.laws import L2Laplace, PerturbedMinimiser
 from tailproof.refimpl.losses import Affine, GlmLoss, Logistic, Loss, Squared, parse_loss
 from tailproof.refimpl.pure_dp.perturbation import table
 from tailproof.refimpl.pure_dp.plan import Assumption
+from tailproof.refimpl.pure_dp.straight import straighten
 from tailproof.refimpl.pure_dp.tempered import admissible, temper
-from tailproof.refimpl.pure_dp.tilted import TiltedRisk, accuracy_upper, covered, longest_tilt, nearest
+from tailproof.refimpl.pure_dp.tilted import TiltedRisk, accuracy_upper, longest_tilt, nearest
 from tailproof.refimpl.validation import FloatArray, InputError, between, choice, positive, vector, whole
 
 Preset = Literal["theory", "tuned"]
@@ -184,32 +185,33 @@ def objective_perturbation(
     plan: ObjectivePlan | None = None,
     center: ArrayLike | None = None,
 ) -> FloatArray:
-    """A point of W, a ball or a box, of small population risk.
+    """A point of W, a ball, a box or an ellipsoid, of small population risk.
 
     The plan is made from the public assumption E‖x‖^k ≤ G^k, k = `moment_order`, G = `moment_bound`, unless one is given.
     `preset` "theory" minimises the explicit bound, "tuned" does better on ordinary data, with the same privacy and a weaker
-    bound.
+    bound.  On an ellipsoid a plan's numbers are those of the ball that it is the image of (`straight`).
     """
     claim = privacy(epsilon=allowed_epsilon(epsilon))
     model = admissible(parse_loss(loss) if isinstance(loss, str) else loss)
     rows = table(data)
-    region = covered(parse_domain(domain, 1 + rows.shape[1] - model.columns(1)) if isinstance(domain, str) else domain)
-    start = _start(region, center)
+    view = straighten(parse_domain(domain, 1 + rows.shape[1] - model.columns(1)) if isinstance(domain, str) else domain)
+    region, middle = view.inner, _start(view.domain, center)
+    start = view.into(middle)
     if model.columns(region.dimension) != rows.shape[1]:
         raise InputError(f"data: has {rows.shape[1]} columns; must have {model.columns(region.dimension)}")
     if plan is None:
         if moment_order is None or moment_bound is None:
             raise InputError("moment_order, moment_bound: must be given, or a plan")
-        known = assumption_of(region, start, moment_order=moment_order, moment_bound=moment_bound)
+        known = assumption_of(view.domain, middle, moment_order=moment_order, moment_bound=moment_bound)
         plan = objective_plan(known, model, size=len(rows), epsilon=epsilon, preset=preset)
         if plan.weight is None:
             warnings.warn(idle_warning(known, model, size=len(rows), epsilon=epsilon), stacklevel=2)
     elif plan.epsilon != claim.epsilon:
         raise InputError(f"plan: spends ε = {plan.epsilon}; {claim} is allowed")
     _check_resolution(plan, region, start, size=len(rows))
-    model.split(rows)  # refuses labels other than ±1
+    rows = view.rows(model, rows)
     if plan.weight is None:
-        return start
+        return middle
     n, C, B = len(rows), plan.lipschitz, curvature_of(plan, len(rows))
     for_tilt, for_bend, for_rounding = shares_of(plan)
     tempered = temper(model, rows, clip=C, curvature=B)
@@ -224,10 +226,10 @@ def objective_perturbation(
     reach, far = (region.max_norm_from(point) for point in (start, np.zeros(region.dimension)))
     slack = L2(2 * accuracy_of(plan, n, dimension=region.dimension, reach=reach, far=far))
     law = L2Laplace(nearest(region, above), slack.value / for_rounding)
-    return region.project(channel.release("point", law, sensitivity=slack, spend=PureDP(for_rounding)))
+    return view.back(region.project(channel.release("point", law, sensitivity=slack, spend=PureDP(for_rounding))))
 
 
-def _start(region: Ball | Box, center: ArrayLike | None) -> FloatArray:
+def _start(region: Domain, center: ArrayLike | None) -> FloatArray:
     start = region.interior_point() if center is None else vector("center", center, size=region.dimension)
     if not region.contains(start):
         raise InputError("center: must lie in the domain")
@@ -273,8 +275,12 @@ def worst_neighbours(n: int, d: int, *, plan: ObjectivePlan, **_: object) -> Ite
 
 
 def assumption_of(domain: Domain, center: FloatArray, *, moment_order: float, moment_bound: float) -> Assumption:
-    reach, far = (domain.max_norm_from(point) for point in (center, np.zeros(domain.dimension)))
-    return Assumption(moment_order, moment_bound, domain.dimension, reach, domain.diameter_upper(), far)
+    """What is known of the records and of W; for an ellipsoid, of the records Tᵀx and of the ball."""
+    view = straighten(domain) if isinstance(domain, Ellipsoid) else None
+    stretch, inner, start = (view.stretch, view.inner, view.into(center)) if view else (1.0, domain, center)
+    reach, far = (inner.max_norm_from(point) for point in (start, np.zeros(domain.dimension)))
+    bound = stretch * positive("moment_bound", moment_bound)
+    return Assumption(moment_order, bound, domain.dimension, reach, inner.diameter_upper(), far)
 
 
 def clip_bias_constant(order: float) -> float:

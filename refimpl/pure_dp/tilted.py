@@ -34,10 +34,10 @@ from typing import Any
 
 import numpy as np
 
-from tailproof.refimpl.domains import EPS, Ball, Box, Domain, secular_root
+from tailproof.refimpl.domains import EPS, Ball, Box, secular_root
 from tailproof.refimpl.pure_dp.cuts import minimiser_by_cuts
 from tailproof.refimpl.pure_dp.tempered import Tempered
-from tailproof.refimpl.validation import FloatArray, InputError
+from tailproof.refimpl.validation import FloatArray
 
 _MOST_NEWTON = 120  # steps
 
@@ -59,13 +59,6 @@ def accuracy_upper(
     """
     sizes = (curvature + weight + clip / reach) * far + clip + tilt + weight * reach
     return 4 * (dimension + 8) * EPS * sizes / weight
-
-
-def covered(domain: Domain) -> Ball | Box:
-    """The domain, if the derivative of its projection is known here."""
-    if not isinstance(domain, Ball | Box):
-        raise InputError(f"domain: is of type {type(domain).__name__}; must be a ball or a box for objective perturbation")
-    return domain
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,7 +137,7 @@ EDITS: list[tuple[str, str, str | None, tuple[str, str]]] = [
     ("P4.S1", "large entries cut", None, ("problem.on(rows)", "problem.on(rows.clip(-1, 1))")),
     ("P4.S1", "no projection", None, ("problem.domain.project(noisy(", "(noisy(")),
     ("P4.S1", "turned round", None, ("problem.domain.project(noisy(", "-problem.domain.project(noisy(")),
-    ("P4.S2", "no projection", None, ("return region.project(channel.release(", "return (channel.release(")),
+    ("P4.S2", "no projection", None, ("view.back(region.project(channel.release(", "view.back((channel.release(")),
     ("P4.S2", "first release itself", None, ("nearest(region, above)", "above")),
     ("P4.S2", "flatter ramps", _TEMPERED, ("rates = B / np.square", "rates = 0.5 * B / np.square")),
     ("P4.S2", "hinge at 0", _TEMPERED, ("kinks = scales if", "kinks = 0 * scales if")),

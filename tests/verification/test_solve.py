@@ -104,7 +104,7 @@ def test_objective_perturbation_returns_the_start_where_there_are_too_few_record
     [
         (["--loss", "squared"], "no bound is known for squared loss"),
         (["--loss", "l4"], "rank one"),
-        (["--domain", "l1:1"], "must be a ball or a box"),
+        (["--domain", "l1:1"], "must be a ball, a box or an ellipsoid"),
         (["--no-shuffle"], "shuffle is not a parameter"),
         (["--rho", "1"], "rho is not a parameter"),
         (["--failure", "0.1"], "failure is not a parameter"),

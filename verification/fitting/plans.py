@@ -24,8 +24,8 @@ from tailproof.refimpl.pure_dp.objective import (
 from tailproof.refimpl.pure_dp.perturbation import KAPPA, halved, noise_square_mean
 from tailproof.refimpl.pure_dp.plan import Assumption, Phase, Plan
 from tailproof.refimpl.pure_dp.population import assumption_for, plan_for
+from tailproof.refimpl.pure_dp.straight import straighten
 from tailproof.refimpl.pure_dp.tempered import admissible
-from tailproof.refimpl.pure_dp.tilted import covered
 from tailproof.refimpl.validation import FloatArray, InputError, choice, probability, whole
 from tailproof.verification.facts import described
 from tailproof.verification.fitting.optimisers import BOUND_PARAMETERS, BUDGET, Task
@@ -99,7 +99,7 @@ def _plan(task: Task) -> Plan:
 def _objective_plan(task: Task) -> ObjectivePlan:
     """The plan of P4.S2."""
     task.problem(weight=1.0, lipschitz=1.0, kappa=1.0)  # refuses what does not fit together
-    covered(task.region)
+    straighten(task.region)  # refuses other sets
     preset = task.parameters.get("preset", "theory")
     return objective_plan(
         _assumption(task), task.loss, size=len(task.rows), epsilon=task.parameters["epsilon"], preset=preset
