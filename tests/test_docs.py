@@ -42,6 +42,7 @@ SHOWN_ONLY = {
     "python benchmarks/localisation.py bias --json benchmarks/bias.json": "takes long; its results are cached",
     "python benchmarks/localisation.py bias": "takes long; its results are cached",
     "python benchmarks/localisation.py solvers": "takes long; its results are cached",
+    "python benchmarks/moment_bound.py --show": "benchmarks are no part of an installation; its results are cached",
     "python benchmarks/localisation.py bound": "takes long; its results are cached",
     "python benchmarks/localisation.py tuning": "takes long; its results are cached",
     "python benchmarks/localisation.py speed": "measures the machine",

@@ -33,6 +33,11 @@ bound. If G is too small, the privacy claim still holds, but the accuracy bound 
 
 --moment-bound private lets P4.A1 and P4.S2 choose G privately, on a public grid, with a tenth of epsilon (--set moment_share=...;
 the grid is --set moment_low=... moment_high=...). It is the moment of all but a stated number of the longest records.
+On public laws this multiplies the excess risk by about 1.1 with preset=tuned, and a G that is off by a factor does so by
+    factor       1/100   1/10    1/3      3      10     100
+    P4.S2         1.07   1.07   1.03   1.03    2.44    41.8
+    P4.A1         2.62   2.16   1.11   2.08      11    84.7
+(benchmarks/moment_bound.py).
 
 --set preset=tuned takes smaller clips and weights: the same privacy, better on ordinary data, with a weaker bound. P4.S2 takes
 absolute, affine, hinge, logistic, relu and squared (tuned only), on ball and box; its bound needs (E ||x||^k)^(1/k) <= G. With
