@@ -74,7 +74,7 @@ from tailproof.refimpl.losses import Quadratic, Squared
 from tailproof.refimpl.means import trimmed
 from tailproof.refimpl.means.median_of_means import truncated_median_of_means
 from tailproof.refimpl.problems import DataLaw, Pareto, Shifted, StudentT
-from tailproof.refimpl.pure_dp.perturbation import table
+from tailproof.refimpl.universe import table
 
 PRIVATE = {"epsilon": 1.0, "delta": 1e-5}
 TARGET = 3.0  # a step should cost no more passes over its gradients than this
@@ -247,7 +247,7 @@ def _cost(subject: Subject, data: np.ndarray, extra: dict[str, Any]) -> dict[str
         return some
 
     def checks(records: np.ndarray) -> Callable[[], Any]:  # once per run
-        return lambda: (table(records), loss.split(records))
+        return lambda: (table(records, loss), loss.split(records))
 
     def once(records: np.ndarray, given: dict[str, Any]) -> Callable[[], np.ndarray]:
         how = {"loss": loss, **PRIVATE, **extra, **given}

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -26,12 +27,14 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 from scipy.spatial.distance import pdist
 
 from tailproof.refimpl.active_sets import Facets, far_weights, nearest_of_many
+from tailproof.refimpl.exact_projection import nearest_with_weights
 from tailproof.refimpl.validation import FloatArray, InputError, between, matrix, nonnegative, vector, whole
 
 BoolArray = NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
 LARGEST_SET = 1e50
+_FARTHEST = 2.0**40  # the same in exact arithmetic
 _FAR = 1e4  # sizes of a polytope from which the nearest point is about where a direction is largest
 LARGEST_POINT = 1e70
 
@@ -158,7 +161,7 @@ def _pulled_inside(rows: FloatArray, anchor: FloatArray, excess: Excess) -> Floa
     """Move rows towards the anchor until they are inside whatever the rounding; a row that already is stays."""
     step = (anchor.size + 4) * EPS / 2
     outside = np.flatnonzero(excess(rows, 1.0) > 0)
-    while outside.size:
+    while outside.size and step < 1:
         step = min(1.0, 2 * step)
         rows[outside] = anchor + (1 - step) * (rows[outside] - anchor)
         outside = outside[excess(rows[outside], 1.0) > 0]
@@ -714,8 +717,15 @@ def _nearest_in_polytope(target: FloatArray, unit: FloatArray, slack: FloatArray
 
     From a feasible point y the residual target − y is split into a combination of active normals with weights ≥ 0 (a
     non-negative least-squares problem) and the rest, which is the steepest feasible way.  If nothing rests, y is
-    optimal.  If the full way is free it leads to the optimum, otherwise to one more active constraint.
+    optimal.  If the full way is free it leads to the optimum, otherwise to one more active constraint.  Where rounding keeps
+    that from ending, exact arithmetic takes its place.
     """
+    with suppress(ArithmeticError, RuntimeError):  # of nnls: too many steps
+        return _by_active_sets(target, unit, slack)
+    return nearest_with_weights(target, unit, slack)[0]
+
+
+def _by_active_sets(target: FloatArray, unit: FloatArray, slack: FloatArray) -> FloatArray:
     if (unit @ target <= slack).all():
         return target
     point = _into(_least_distance(target, unit, slack), unit, slack)
@@ -824,8 +834,8 @@ class Polytope:
         if form.vertices is not None:
             return np.asarray(form.vertices[np.argmax(form.vertices @ direction)])
         result = _linear_program(-direction, form.unit, form.slack)
-        if result.status != 0:
-            raise ArithmeticError(f"the linear program of the support function failed ({result.message})")
+        if result.status != 0:  # the projection of a point far in that direction is as good
+            return nearest_with_weights(_FARTHEST * form.reach * direction, form.unit, form.slack)[0]
         return np.asarray(result.x)
 
     def _local_support_upper(self, direction: FloatArray) -> float:
@@ -834,7 +844,11 @@ class Polytope:
         form = self._form
         active = form.unit @ self._extreme_point(direction) >= form.slack - 1e-9
         weights = np.zeros(len(form.unit))
-        weights[active] = nnls(form.unit[active].T, direction)[0]
+        try:
+            weights[active] = nnls(form.unit[active].T, direction)[0]
+        except RuntimeError:  # too many steps
+            far = _FARTHEST * form.reach
+            weights = nearest_with_weights(far * direction, form.unit, form.slack)[1] / far
         return float(self._weighted_bounds(direction[np.newaxis], weights[np.newaxis])[0])
 
     def _weighted_bounds(self, directions: FloatArray, weights: FloatArray) -> FloatArray:

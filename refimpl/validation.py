@@ -160,6 +160,11 @@ def matrix(name: str, value: ArrayLike, *, columns: int | None = None) -> FloatA
 
 def records(name: str, value: ArrayLike, *, least: int = 2, columns: int | None = None) -> FloatArray:
     """A data set: an n × d array of finite numbers with n ≥ `least` and d ≥ 1; a flat array means d = 1."""
+    return _finite(name, shaped(name, value, least=least, columns=columns))
+
+
+def shaped(name: str, value: ArrayLike, *, least: int = 2, columns: int | None = None) -> FloatArray:
+    """The same of any floats: what is public about a data set."""
     array = _floats(name, value)
     if array.ndim == 1:
         array = array[:, np.newaxis]
@@ -172,4 +177,4 @@ def records(name: str, value: ArrayLike, *, least: int = 2, columns: int | None 
         raise InputError(f"{name}: has no columns; at least 1 is needed")
     if columns is not None and d != columns:
         raise InputError(f"{name}: has {d} columns; must have {columns}")
-    return _finite(name, array)
+    return array

@@ -1,6 +1,6 @@
 """What the optimisers of this package are given: a loss, a set, a starting point and records, checked in one way for all.
 
-What can be said without the records is said before they are looked at.  With entries of at most 1e60 and points within 1e14 of the
+What can be said without the records is said before they are looked at.  With entries of at most 2^199 and points within 1e14 of the
 origin no gradient overflows.
 """
 
@@ -24,8 +24,11 @@ from tailproof.refimpl.losses import (
     dimension_of,
     parse_any_loss,
 )
-from tailproof.refimpl.pure_dp.perturbation import table
+from tailproof.refimpl.universe import table
 from tailproof.refimpl.validation import FloatArray, InputError, vector
+
+LARGEST_RECORD = 2.0**199
+"""Of the entries of a record, once it is mapped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +83,8 @@ def parsed(loss: AnyLoss | str, *, smooth: bool = False, extended: bool = False)
 
 
 def records_of(data: ArrayLike, loss: AnyLoss) -> FloatArray:
-    """The records, refused where the loss has no use for them: labels other than ±1, curvatures below 0."""
-    rows = table(data)
-    loss.split(rows)
-    return rows
+    """The records, mapped into the universe of those that the loss has a use for."""
+    return table(data, loss, largest=LARGEST_RECORD)
 
 
 def with_gradients(

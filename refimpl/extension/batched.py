@@ -40,6 +40,7 @@ from tailproof.refimpl.domains import Ball, Domain
 from tailproof.refimpl.extension.curvature import edge_hessians
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.total import nearest
 from tailproof.refimpl.validation import FloatArray, InputError, between, records, vector
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ class BallExtension:
     def minimisers(self) -> FloatArray:
         """The y of all records, of shape (n, d), as points of the ball."""
         ball = self.batch.domain
-        return ball.project(ball.interior_point() + _combined(self.batch.features, self.y_x, self.offset, self.y_w))
+        return nearest(ball, ball.interior_point() + _combined(self.batch.features, self.y_x, self.offset, self.y_w))
 
     def gaps(self) -> FloatArray:
         """The three brackets of every record, of shape (n, 3), from the coefficients: their sum is its duality gap."""
@@ -825,7 +826,7 @@ class _Rays:
 
     def at(self, times: FloatArray, part: Part, *, roundings: float = 1.0) -> tuple[FloatArray, FloatArray, FloatArray]:
         """y(τ), ‖w − y‖ and ⟨x, y⟩; a margin within so many roundings of the flat one counts as it."""
-        y = self.batch.domain.project(self.point - np.minimum(times, 1e60)[:, np.newaxis] * self.units[part])
+        y = nearest(self.batch.domain, self.point - np.minimum(times, 1e60)[:, np.newaxis] * self.units[part])
         move = self.point - y
         done = np.einsum("ij,ij->i", self.units[part], move)
         norms, way, sign = self.norms[part], self.steep.way[part], self.steep.sign[part]

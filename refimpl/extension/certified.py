@@ -18,20 +18,22 @@ does not help either, cutting planes follow: the tangents of mean f_C at the poi
 minimised over the set, and the minimiser is the next point.  While the gap exceeds α every new point is at least α/(2C) away
 from all former ones, so in exact arithmetic this ends; the precision and the number of tangents are doubled whenever it seems
 not to.  The mixture of tangents that is active at the minimum is, record by record, a certificate again.
+After a few rounds the ellipsoid method takes over, with a number of steps that public numbers give, in exact enough arithmetic.
 There is no way out with a gap above α, and no substitute answer: either would depend on the data and void the privacy claim.
+For the same reason no error of a search leaves this module: the next search goes on.
 An α that no point with float coordinates could be sure to have is refused beforehand, from public parameters alone; so are sets
 so large that values could overflow.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
 import cvxpy
@@ -42,17 +44,19 @@ from mpmath.libmp import to_rational  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from tailproof.refimpl.domains import EPS, Ball, Domain, secular_root
+from tailproof.refimpl.extension import certificate as checker
 from tailproof.refimpl.extension.batched import Batch, Extension, batch, fenchel_gap
-from tailproof.refimpl.extension.certificate import Certificate, Problem, gap_upper, record_gaps_upper
+from tailproof.refimpl.extension.certificate import Certificate, Problem, Rejected, record_gaps_upper
 from tailproof.refimpl.extension.envelope import Envelope, envelope
-from tailproof.refimpl.extension.exact_sets import exact, exact_matrix, length
+from tailproof.refimpl.extension.exact_sets import Matrix, Vector, exact, exact_matrix, length
 from tailproof.refimpl.extension.held import Warm
 from tailproof.refimpl.extension.refined import ExactRecord, quadratic_gradient, refine
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Loss, Quadratic, ReLU, Ridge, Squared
+from tailproof.refimpl.total import nearest, spectrum
 from tailproof.refimpl.validation import FloatArray, InputError, positive
 
-Stage = Literal["newton", "newton, refined", "cutting planes"]
+Stage = Literal["newton", "newton, refined", "cutting planes", "central cuts"]
 
 LARGEST_REACH = 1e14  # of W: then no value overflows, records having entries of at most 1e60
 _DIVISOR = 8.0  # of μ, from one smoothed problem to the next
@@ -60,6 +64,9 @@ _MOST_STEPS = 30  # of Newton's method on one of them
 _PATIENCE = 8  # of these, in which the gap must halve
 _LEAST_BITS = 64  # of refined records
 _PLANE_BITS = 256  # of cutting planes at first
+_ROUNDS = 4  # of cutting planes, each with twice the bits
+_CUT_BITS = 1024  # of central cuts
+_THINNEST = 1e-14  # of a set's size is within a ball in it
 _MOST_REFINED = 200  # records, while there is hope to do with fewer
 _MOST_PLANES = 150  # before the precision is doubled
 _WARM_SIZE = 4000  # records from which on a sixteenth of them is solved first, for a start
@@ -114,10 +121,22 @@ def minimise(problem: Problem, accuracy: float) -> Minimiser:
     if (reach := problem.domain.max_norm_from(np.zeros(problem.dimension))) > LARGEST_REACH:
         raise InputError(f"domain: reaches {reach:.3g} far from the origin; at most {LARGEST_REACH:g} is allowed")
     search = _Search(problem, goal)
-    found, bits = search.newton(), _PLANE_BITS
-    while found is None:
-        found, bits = search.cutting_planes(bits), 2 * bits
-    return found
+    attempts: list[Callable[[], Minimiser | None]] = [search.newton]
+    attempts += [partial(search.cutting_planes, _PLANE_BITS * 2**k) for k in range(_ROUNDS)]
+    for attempt in attempts:
+        # A search only suggests: whatever goes wrong in one, the next goes on.
+        with suppress(ArithmeticError, ValueError, RuntimeError, IndexError, AssertionError):
+            if (found := attempt()) is not None:
+                return found
+    return search.central_cuts()
+
+
+def gap_upper(problem: Problem, certificate: Certificate) -> float:
+    """What the certificate proves; inf where it proves nothing."""
+    try:
+        return checker.gap_upper(problem, certificate)
+    except Rejected:
+        return math.inf
 
 
 def accuracy_for(*, lipschitz: float, weight: float, size: int, kappa: float = 1.0) -> float:
@@ -154,8 +173,7 @@ class _State:
 
     def spectrum(self) -> tuple[FloatArray, FloatArray]:
         """The eigenvalues of the Hessian, at least λ whatever the rounding, and its eigenvectors as columns."""
-        hessian = np.nan_to_num(self.extension.mean_hessian(), posinf=1e150, neginf=-1e150)
-        eigenvalues, vectors = np.linalg.eigh(hessian)
+        eigenvalues, vectors = spectrum(np.nan_to_num(self.extension.mean_hessian(), posinf=1e150, neginf=-1e150))
         return np.maximum(eigenvalues, 0.0) + self.problem.weight, vectors
 
     @cached_property
@@ -172,8 +190,8 @@ class _State:
         """
         found, p = self.extension, self.problem
         assert isinstance(found, Envelope)
-        push = found.pressure()
-        points = [self.point] + ([_inside(p.within, self.point + 1000 * found.mu * push)] if push.any() else [])
+        push = self._push()
+        points = [self.point] + ([_inside(p.within, self.point + push)] if push.any() else [])
         gaps = [found.gaps_at(point) for point in points]
         totals = [
             float(np.mean(gap)) + _remainder(p, point, self.slope) for point, (gap, _) in zip(points, gaps, strict=True)
@@ -181,6 +199,14 @@ class _State:
         best = int(np.argmin(totals))
         point, stays = points[best], gaps[best][1]
         return point, totals[best], np.where(stays[:, np.newaxis], point, found.y)
+
+    def _push(self) -> FloatArray:
+        """Far in the direction in which the y press, but no farther than a few diameters: beyond, only the direction counts."""
+        found = self.extension
+        assert isinstance(found, Envelope)
+        push = np.nan_to_num(1000 * found.mu * found.pressure(), posinf=1e150, neginf=-1e150)
+        length, farthest = float(np.abs(push).max()), 4 * self.problem.within.diameter_upper()
+        return push if length <= farthest else push * (farthest / length)
 
     @cached_property
     def smoothing_gap(self) -> float:
@@ -204,7 +230,7 @@ def _remainder(problem: Problem, point: FloatArray, slope: FloatArray) -> float:
     """max over u of −⟨G, u − w⟩ − (λ/2)‖u − w‖², G = slope + λ(w − w0), attained at P(w − G/λ)."""
     weight = problem.weight
     gradient = slope + weight * (point - problem.anchor)
-    move = problem.within.project(point - gradient / weight) - point
+    move = nearest(problem.within, point - gradient / weight) - point
     return float(-gradient @ move - weight / 2 * move @ move)
 
 
@@ -418,7 +444,7 @@ class _Search:
         if within.contains(free):
             return free
         if self.problem.dimension == 1:
-            return within.project(free)
+            return nearest(within, free)
         return self._program.minimum(state.point, state.gradient, eigenvalues, vectors)
 
     @cached_property
@@ -471,6 +497,36 @@ class _Search:
             planes.append(plane)
         return None
 
+    # ------------------------------------------------------------------------------------------------- the last resort
+
+    def central_cuts(self) -> Minimiser:
+        """The ellipsoid method, in a number of steps that public numbers give: what is left of the volume after them is less than
+        that of the points of the set whose gap is within the goal.
+
+        A step cuts the ellipsoid through its centre, by F's tangent there or, outside the set, by what leads to it; the volume
+        falls by e^{−1/(2d + 2)}.  The points w* + t(w − w*), w in the set K, have a gap of at most t·L·D, and t^d times K's volume.
+        """
+        p, d = self.problem, self.problem.dimension
+        far, steep = p.within.diameter_upper(), 2 * p.lipschitz + p.weight * p.within.max_norm_from(p.anchor)
+        with mpmath.workprec(_CUT_BITS):
+            middle, shape = exact(p.within.interior_point()), np.diag([mpf(far) ** 2] * d)
+        best: _Plane | None = None
+        for _ in range(math.ceil(2 * d * (d + 1) * (math.log(steep * far / self.goal + 1) - math.log(_THINNEST)))):
+            point = np.array([float(entry) for entry in middle])
+            inside = nearest(p.within, point)
+            if np.array_equal(inside, point) or p.within.surely_contains(point):
+                plane = self._plane(_inside(p.within, point), _CUT_BITS)
+                best = plane if best is None or plane.value < best.value else best
+                normal = plane.slope + p.weight * (plane.point - p.anchor)
+            else:
+                normal = point - inside
+            if not normal.any():
+                break
+            with mpmath.workprec(_CUT_BITS):
+                middle, shape = _halved(middle, shape, exact(normal))
+        plane = best or self._plane(_inside(p.within, p.within.interior_point()), _CUT_BITS)
+        return Minimiser(plane.point, self.goal, plane.certificate, "central cuts", self.evaluations)
+
     def _plane(self, point: FloatArray, bits: int) -> _Plane:
         self.evaluations += 1
         found = self.batch.at(point)
@@ -501,6 +557,16 @@ class _Search:
             subgradients=np.where(better[:, np.newaxis], other.subgradients, mixed.subgradients),
             exact={i: (other if better[i] else mixed).exact[i] for i in mixed.exact},
         )
+
+
+def _halved(middle: Vector, shape: Matrix, normal: Vector) -> tuple[Vector, Matrix]:
+    """The least ellipsoid around the half of {w : (w − middle)ᵀ shape⁻¹ (w − middle) ≤ 1} where ⟨normal, w − middle⟩ ≤ 0."""
+    d, way = len(middle), shape @ normal
+    way = way / mpmath.sqrt(normal @ way)
+    if d == 1:
+        return middle - way / 2, shape / 4
+    outer = np.array([[a * b for b in way] for a in way], dtype=object)
+    return middle - way / (d + 1), (shape - outer * (mpf(2) / (d + 1))) * (mpf(d * d) / (d * d - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -616,7 +682,7 @@ def _lowest_model(problem: Problem, planes: list[_Plane], best: _Plane, gap: flo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tolerances = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-11)
-        with contextlib.suppress(cvxpy.SolverError, ValueError):
+        with suppress(cvxpy.SolverError, ValueError):
             cvxpy.Problem(cvxpy.Minimize(top + pull), constraints).solve(
                 solver=cvxpy.CLARABEL, accept_unknown=True, **tolerances
             )
@@ -632,7 +698,7 @@ def _lowest_model(problem: Problem, planes: list[_Plane], best: _Plane, gap: flo
 
 def _inside(domain: Domain, points: FloatArray) -> FloatArray:
     """The nearest points that are in the domain whatever the rounding."""
-    rows = np.atleast_2d(domain.project(points))
+    rows = np.atleast_2d(nearest(domain, points))
     anchor, pull = domain.interior_point(), EPS
     while (outside := np.flatnonzero(~domain.surely_contains(rows))).size:
         rows[outside] = anchor + (1 - pull) * (rows[outside] - anchor)
@@ -664,7 +730,7 @@ def _model_minimum_in_ball(
     """c + (H + ηI)⁻¹(H(w − c) − G) with the least η ≥ 0 that keeps it in the ball."""
     goal = eigenvalues * (vectors.T @ (point - ball.center)) - vectors.T @ gradient
     eta = secular_root((goal / ball.radius)[np.newaxis], eigenvalues[np.newaxis])[0]
-    return ball.project(ball.center + vectors @ (goal / (eigenvalues + eta)))
+    return nearest(ball, ball.center + vectors @ (goal / (eigenvalues + eta)))
 
 
 class _QuadraticProgram:
@@ -698,7 +764,7 @@ class _QuadraticProgram:
         # Gradient steps on the model, which land exactly on the constraints that are active.
         for _ in range(8):
             slope = gradient + vectors @ (eigenvalues * (vectors.T @ (found - point)))
-            found = self.domain.project(found - slope / eigenvalues[-1])
+            found = nearest(self.domain, found - slope / eigenvalues[-1])
         return found
 
 

@@ -27,6 +27,7 @@ from tailproof.refimpl.extension.held import Case, Held, Known, Warm
 from tailproof.refimpl.extension.held import hessian as held_hessian
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import GlmLoss, Quadratic, Ridge
+from tailproof.refimpl.total import nearest
 from tailproof.refimpl.validation import FloatArray, InputError
 
 
@@ -242,7 +243,7 @@ class _Rays:
     def _ray(self, times: FloatArray, part: NDArray[np.intp]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """y(τ), ‖w − y‖ and ⟨x, y⟩; from 1e8 diameters on y moves less than a projection from there would round."""
         x, farthest = self.batch.features[self.rows[part]], 1e8 * self.batch.domain.diameter_upper()
-        y = self.batch.domain.project(self.point - np.minimum(times, farthest)[:, np.newaxis] * self._units(x, part))
+        y = nearest(self.batch.domain, self.point - np.minimum(times, farthest)[:, np.newaxis] * self._units(x, part))
         move = self.point - y
         return y, _row_lengths(move), self.all_margins[self.rows[part]] - np.einsum("ij,ij->i", x, move)
 

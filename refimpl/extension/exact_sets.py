@@ -30,7 +30,7 @@ def crossing(excess: Callable[[mpf], mpf], low: mpf, high: mpf, tolerance: mpf) 
     (after Alefeld, Potra and Shi 1993).  Slopes are taken on the side of the step, so that a kink at the root does no harm.
     """
     below, above = excess(low), excess(high)
-    if below >= 0:
+    if below >= 0 or not low < high:
         return low, low
     rise_low = rise_high = (above - below) / (high - low)
     while (width := high - low) > tolerance:
@@ -43,6 +43,8 @@ def crossing(excess: Callable[[mpf], mpf], low: mpf, high: mpf, tolerance: mpf) 
             if not steps or steps * min(ahead, back) > (high - low) / 2:
                 trial = (low + high) / 2
             trial = min(max(trial, low + tolerance / 4), high - tolerance / 4)
+            if not low < trial < high:  # the precision does not resolve the interval
+                return low, high
             if (found := excess(trial)) < 0:
                 low, below, rise_low = trial, found, (found - below) / (trial - low)
             else:

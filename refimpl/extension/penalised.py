@@ -42,6 +42,7 @@ from tailproof.refimpl.extension.batched import (
 )
 from tailproof.refimpl.extension.curvature import _boundary, _directions, _squares, _turned
 from tailproof.refimpl.losses import GlmLoss
+from tailproof.refimpl.total import nearest
 from tailproof.refimpl.validation import FloatArray, InputError
 
 Rows = NDArray[np.intp]
@@ -134,7 +135,7 @@ class _Slopes:
         # Between neighbouring slopes y may still move far, where the quadratic part is weak: meet the margin in between.
         share = np.where((short < 0) & (over > 0) & np.isfinite(short - over), short / (short - over), (short < 0) * 1.0)
         wide = share[:, np.newaxis]
-        y = self.batch.domain.project((1 - wide) * y + wide * other_y)
+        y = nearest(self.batch.domain, (1 - wide) * y + wide * other_y)
         return y, (1 - wide) * g + wide * other_g, (1 - share) * low + share * high, edge | other_edge
 
     def _magnitudes(self, largest: FloatArray, signs: FloatArray, finest: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -253,7 +254,7 @@ class Pull:
             steps = forces[part] / (level + np.exp(logs))[:, np.newaxis]
             # Beyond 1e20 times the size of W only the direction counts.
             steps /= np.maximum(_row_lengths(steps) / (1e20 * self.size), 1.0)[:, np.newaxis]
-            y = self.domain.project(self.point - steps)
+            y = nearest(self.domain, self.point - steps)
             return y, np.exp(logs)[:, np.newaxis] * (self.point - y)
 
         everything = np.arange(len(forces))
@@ -280,7 +281,7 @@ class Pull:
         """For y = w the subgradient is the limit of (w − P_W(w − t·p))/t.  On a flat boundary longer moves have more digits."""
         for move in (_SMALLEST_MOVE, 2.0**-18, 2.0**-9):
             times = (move * self.size / _row_lengths(forces))[:, np.newaxis]
-            other = (self.point - self.domain.project(self.point - times * forces)) / times
+            other = (self.point - nearest(self.domain, self.point - times * forces)) / times
             better = self._slack(other, forces) < self._slack(g, forces)
             g = np.where(better[:, np.newaxis], other, g)
         return g
@@ -351,7 +352,7 @@ class Pull:
             inner += scale * (np.eye(d) - (1 - 4 * _EPS) * tangent)
             steps = (tangent @ np.linalg.solve(inner, tangent @ gradients[:, :, np.newaxis]))[:, :, 0]
             sound = _row_lengths(steps) <= self.size
-            result[rows[sound]] = self.domain.project((y[rows] - steps)[sound])
+            result[rows[sound]] = nearest(self.domain, (y[rows] - steps)[sound])
         return result
 
 

@@ -55,11 +55,14 @@ def double_output_perturbation(
     kappa: float | None = None,
     center: ArrayLike | None = None,
     method: Minimise = certified_point,
+    strict: bool = False,
 ) -> FloatArray:
     """A point of W_loc, hence of W, near argmin_W F̂_λ."""
     half, zeta = halved(privacy(epsilon=epsilon, rho=rho)), probability("failure", failure)
     over_domain = choice("reading", reading, ("A", "B")) == "A"
-    problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
+    problem, rows = prepare(
+        data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center, strict=strict
+    )
     n = len(rows)
 
     first = channel.part("localise", range(n))

@@ -40,8 +40,9 @@ from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, dimension_
 from tailproof.refimpl.means.rows import replace_record
 from tailproof.refimpl.pure_dp.ball_smoothing import check_smoothing, smoothed_slopes
 from tailproof.refimpl.pure_dp.nets import MOST_POINTS, net
-from tailproof.refimpl.pure_dp.perturbation import table
-from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, vector, whole
+from tailproof.refimpl.total import nearest
+from tailproof.refimpl.universe import table
+from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, shaped, vector, whole
 
 MOST_ROUNDING = 0.01  # in units of 2C/n
 BLOCK = 4_000_000
@@ -62,6 +63,7 @@ def exponential_mechanism(
     smoothing: float | None = None,
     center: ArrayLike | None = None,
     most_points: int = MOST_POINTS,
+    strict: bool = False,
 ) -> FloatArray:
     """A point of the net.  `weight` is λ, `lipschitz` C, `smoothness` β, `mesh` ξ, `smoothing` σ, `center` w0 (the middle of W).
 
@@ -69,7 +71,7 @@ def exponential_mechanism(
     """
     claim = privacy(epsilon=epsilon)
     score = Score.of(loss, weight=weight, lipschitz=lipschitz, smoothness=smoothness, smoothing=smoothing)
-    rows = table(data)
+    rows = shaped("data", data, least=1)
     region = parse_domain(domain, dimension_of(score.loss, rows.shape[1])) if isinstance(domain, str) else domain
     if score.loss.columns(region.dimension) != rows.shape[1]:
         raise InputError(
@@ -79,8 +81,8 @@ def exponential_mechanism(
     if not region.contains(middle):
         raise InputError("center: must lie in the domain")
     reach = sensitivity(len(rows), lipschitz=lipschitz, rounding=_allowed_rounding(score, region, middle, size=len(rows)))
-    score.loss.split(rows)  # refuses labels other than ±1
     points = net(region, mesh, most=most_points)
+    rows = table(rows, score.loss, strict=strict)
     law = Softmax(score.of_points(points, rows, region, middle), 2 * reach.value / claim.epsilon)
     chosen = channel.release("index", law, sensitivity=reach, spend=claim)
     return np.array(points[int(chosen)])
@@ -186,7 +188,7 @@ def gradient_mapping(domain: Domain, points: FloatArray, slopes: FloatArray, *, 
         return np.clip(slopes, (points - domain.upper) * steepness, (points - domain.lower) * steepness)
     if isinstance(domain, Ball):
         return _mapping_on_ball(domain, points - domain.center, slopes, steepness)
-    return np.asarray((points - domain.project(points - slopes / steepness)) * steepness)
+    return np.asarray((points - nearest(domain, points - slopes / steepness)) * steepness)
 
 
 def _mapping_on_ball(ball: Ball, offsets: FloatArray, slopes: FloatArray, steepness: float) -> FloatArray:

@@ -41,10 +41,13 @@ def localise(
     kappa: float | None = None,
     center: ArrayLike | None = None,
     method: Minimise = certified_point,
+    strict: bool = False,
 ) -> Localised:
     """W ∩ B(w_p, r)."""
     claim, zeta = privacy(epsilon=epsilon, rho=rho), probability("failure", failure)
-    problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
+    problem, rows = prepare(
+        data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center, strict=strict
+    )
     return localised_part(problem, rows, channel, spend=claim, failure=zeta, method=method)
 
 

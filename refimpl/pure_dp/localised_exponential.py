@@ -90,6 +90,7 @@ def localised_exponential(
     center: ArrayLike | None = None,
     most_points: int = MOST_POINTS,
     method: Minimise = certified_point,
+    strict: bool = False,
 ) -> FloatArray:
     """A point of W_loc, hence of W.  `weight` is λ, `lipschitz` C, `share` ε₁/ε, `failure` ζ, `mesh` ξ: all public.
 
@@ -102,7 +103,9 @@ def localised_exponential(
     choice("spread", spread, ("reach", "diameter"))
     if mesh is not None:
         positive("mesh", mesh)
-    problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
+    problem, rows = prepare(
+        data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center, strict=strict
+    )
     n = len(rows)
 
     local = localised_part(problem, rows, channel.part("localise", range(n)), spend=first, failure=zeta, method=method)

@@ -50,7 +50,7 @@ from tailproof.refimpl.domains import Domain, parse_domain
 from tailproof.refimpl.laws import Softmax
 from tailproof.refimpl.losses import L4, Loss, Quadratic, Ridge, Squared, dimension_of, parse_loss
 from tailproof.refimpl.means.rows import replace_record
-from tailproof.refimpl.pure_dp.perturbation import table
+from tailproof.refimpl.universe import table
 from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, real
 
 MOST_LEVELS = 100_000
@@ -73,7 +73,7 @@ def private_moment_bound(
     claim, k = privacy(epsilon=epsilon), _order(moment_order)
     levels = grid(low=low, high=high, ratio=ratio)
     slack = slack_of(levels.size, epsilon=claim.epsilon, failure=failure)
-    rows = table(data)
+    rows = table(data, None, largest=2.0**199)
     n = len(rows)
     if n < (least := least_records(levels.size, epsilon=claim.epsilon, failure=failure)):
         raise InputError(
@@ -236,7 +236,7 @@ def with_private_bound(
     """`solve`, an algorithm that takes a moment bound, with a private one, which has this share of ε.  Together ε-DP."""
     first, rest = split(epsilon, moment_share)
     loss = parse_loss(loss) if isinstance(loss, str) else loss
-    rows = table(data)
+    rows = table(data, loss)
     region = parse_domain(domain, dimension_of(loss, rows.shape[1])) if isinstance(domain, str) else domain
     bound = private_moment_bound(
         steepness_of(loss, rows, region),

@@ -66,12 +66,12 @@ from tailproof.refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, parse_d
 from tailproof.refimpl.extension.certified import LARGEST_REACH
 from tailproof.refimpl.laws import L2Laplace, PerturbedMinimiser
 from tailproof.refimpl.losses import Affine, GlmLoss, Logistic, Loss, Squared, parse_loss
-from tailproof.refimpl.pure_dp.perturbation import table
 from tailproof.refimpl.pure_dp.plan import Assumption
 from tailproof.refimpl.pure_dp.straight import straighten
 from tailproof.refimpl.pure_dp.tempered import admissible, temper
 from tailproof.refimpl.pure_dp.tilted import TiltedRisk, accuracy_upper, longest_tilt, nearest
-from tailproof.refimpl.validation import FloatArray, InputError, between, choice, positive, vector, whole
+from tailproof.refimpl.universe import table
+from tailproof.refimpl.validation import FloatArray, InputError, between, choice, positive, shaped, vector, whole
 
 Preset = Literal["theory", "tuned"]
 SHARE, RESERVE = 0.25, 0.01  # of ε: for the determinant, τ; for the rounding, ε₃
@@ -184,6 +184,7 @@ def objective_perturbation(
     preset: Preset = "theory",
     plan: ObjectivePlan | None = None,
     center: ArrayLike | None = None,
+    strict: bool = False,
 ) -> FloatArray:
     """A point of W, a ball, a box or an ellipsoid, of small population risk.
 
@@ -193,7 +194,7 @@ def objective_perturbation(
     """
     claim = privacy(epsilon=allowed_epsilon(epsilon))
     model = admissible(parse_loss(loss) if isinstance(loss, str) else loss)
-    rows = table(data)
+    rows = shaped("data", data, least=1)
     view = straighten(parse_domain(domain, 1 + rows.shape[1] - model.columns(1)) if isinstance(domain, str) else domain)
     region, middle = view.inner, _start(view.domain, center)
     start = view.into(middle)
@@ -209,7 +210,7 @@ def objective_perturbation(
     elif plan.epsilon != claim.epsilon:
         raise InputError(f"plan: spends ε = {plan.epsilon}; {claim} is allowed")
     _check_resolution(plan, region, start, size=len(rows))
-    rows = view.rows(model, rows)
+    rows = view.rows(model, table(rows, model, strict=strict))
     if plan.weight is None:
         return middle
     n, C, B = len(rows), plan.lipschitz, curvature_of(plan, len(rows))

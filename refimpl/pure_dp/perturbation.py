@@ -26,15 +26,18 @@ from scipy.special import gammainccinv
 from tailproof.refimpl.channel import L2, Bound, Channel
 from tailproof.refimpl.claims import ZCDP, PureDP
 from tailproof.refimpl.domains import EPS, Domain, Localised, parse_domain
-from tailproof.refimpl.extension.certificate import LARGEST_RECORD, Problem
+from tailproof.refimpl.extension.certificate import Problem
 from tailproof.refimpl.extension.certified import LARGEST_REACH, accuracy_for, accuracy_lower, minimise, rounding_cost
 from tailproof.refimpl.laws import Gaussian, L2Laplace, Law
 from tailproof.refimpl.losses import GlmLoss, Loss, Quadratic, Ridge, parse_loss
-from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, records, vector
+from tailproof.refimpl.universe import table, tamed
+from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, shaped, vector
 
 Budget: TypeAlias = PureDP | ZCDP
 KAPPA = 0.1  # unless another is asked for, or floats allow no less than a larger one
 STAGE_FAILURE = 0.05  # of localisation within double output perturbation, unless another is asked for
+_ROUNDINGS = 64  # times (d + 8)·EPS of a record's value: its part of the gap may be wrong by less
+_STEEPEST = 2.0**12  # times C: a record that is steeper pulls with C all the same
 Minimise: TypeAlias = Callable[[Problem, float], FloatArray]
 """A point of the problem's set whose gap is at most the accuracy: proved, for all data."""
 
@@ -122,6 +125,19 @@ class RegularisedProblem:
             )
         return alpha
 
+    @property
+    def far(self) -> float:
+        """How far from the origin W reaches, or how wide it is, if that is more."""
+        return max(self.domain.max_norm_from(np.zeros(self.domain.dimension)), self.domain.diameter_upper())
+
+    def largest_value(self, size: int) -> float:
+        """Of a record's loss: what floats can compute well enough to prove a gap of α, but many times C times the size of W."""
+        alpha = accuracy_for(lipschitz=self.lipschitz, weight=self.weight, size=size, kappa=self.kappa)
+        least = _STEEPEST * self.lipschitz * self.far
+        if isinstance(self.loss, Ridge):  # steeper ones ask for many bits
+            return least
+        return max(alpha / (_ROUNDINGS * (self.domain.dimension + 8) * EPS), least)
+
     def within(self, part: Domain, size: int) -> RegularisedProblem:
         """With a κ that floats allow on W or a part of it, whose distance from the centre counts: public where the part is."""
         least = 1.01 * accuracy_lower(self.on(np.ones((1, self.loss.columns(part.dimension))), within=part))
@@ -147,32 +163,27 @@ def prepare(
     lipschitz: float,
     kappa: float | None,
     center: ArrayLike | None,
+    strict: bool = False,
 ) -> tuple[RegularisedProblem, FloatArray]:
-    """The problem and its records; the public numbers are checked before these are looked at.
+    """The problem and its records, in the universe; the public numbers and the shape are checked before these are looked at.
 
     Without a κ it is `KAPPA`, or the least that floats allow where that is more.
     """
     for name, value in {"weight": weight, "lipschitz": lipschitz, "kappa": KAPPA if kappa is None else kappa}.items():
         positive(name, value)
-    rows = table(data)
     problem = RegularisedProblem.of(
         loss=loss,
         domain=domain,
-        columns=rows.shape[1],
+        columns=shaped("data", data, least=1).shape[1],
         weight=weight,
         lipschitz=lipschitz,
         kappa=KAPPA if kappa is None else kappa,
         center=center,
     )
-    return problem.within(problem.domain, len(rows)) if kappa is None else problem, rows
-
-
-def table(data: ArrayLike) -> FloatArray:
-    """The records; one is enough."""
-    rows = records("data", data, least=1)
-    if not (largest := float(max(rows.max(), -rows.min()))) <= LARGEST_RECORD:
-        raise InputError(f"data: has an entry of size {largest:g}; at most {LARGEST_RECORD:g} is allowed")
-    return rows
+    if kappa is None:
+        problem = problem.within(problem.domain, np.shape(data)[0])
+    rows = table(data, problem.loss, strict=strict)
+    return problem, tamed(rows, problem.loss, far=problem.far, largest_value=problem.largest_value(len(rows)))
 
 
 def noisy(name: str, point: FloatArray, channel: Channel, *, sensitivity: float, spend: Budget) -> FloatArray:

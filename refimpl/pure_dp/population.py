@@ -24,11 +24,12 @@ from tailproof.refimpl.domains import Domain, parse_domain
 from tailproof.refimpl.losses import Loss, parse_loss
 from tailproof.refimpl.pure_dp import single
 from tailproof.refimpl.pure_dp.double import Reading, double_output_perturbation
-from tailproof.refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget, table
+from tailproof.refimpl.pure_dp.perturbation import Budget, RegularisedProblem, budget
 from tailproof.refimpl.pure_dp.plan import Assumption, Phase, Plan, expectation_plan, high_probability_plan
 from tailproof.refimpl.pure_dp.single import single_output_perturbation
 from tailproof.refimpl.pure_dp.tuned import tuned_plan
-from tailproof.refimpl.validation import FloatArray, InputError, choice, probability, vector
+from tailproof.refimpl.universe import table
+from tailproof.refimpl.validation import FloatArray, InputError, choice, probability, shaped, vector
 
 Progress = Callable[[str], None]
 Preset = Literal["theory", "tuned"]
@@ -50,6 +51,7 @@ def population_localization(
     center: ArrayLike | None = None,
     reading: Reading = "A",
     progress: Progress | None = None,
+    strict: bool = False,
 ) -> FloatArray:
     """A point of W of small population risk.
 
@@ -60,7 +62,7 @@ def population_localization(
     """
     claim = privacy(epsilon=epsilon, rho=rho)
     loss = parse_loss(loss) if isinstance(loss, str) else loss
-    rows = table(data)
+    rows = shaped("data", data, least=1)
     region = parse_domain(domain, 1 + rows.shape[1] - loss.columns(1)) if isinstance(domain, str) else domain
     start = region.interior_point() if center is None else vector("center", center, size=region.dimension)
     if not region.contains(start):
@@ -76,7 +78,7 @@ def population_localization(
         raise InputError(f"data: has {len(rows)} records; the plan needs {plan.records}")
     if loss.columns(region.dimension) != rows.shape[1]:
         raise InputError(f"data: has {rows.shape[1]} columns; must have {loss.columns(region.dimension)}")
-    loss.split(rows)  # refuses labels other than ±1
+    rows = table(rows, loss, strict=strict)
     for phase in plan.phases:  # whatever floats do not allow is refused before anything is released
         _problem(phase, loss, region, start).accuracy(phase.size)
     point = start

@@ -19,6 +19,7 @@ long it takes depends on the data, and is not hidden.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +31,7 @@ from tailproof.refimpl.extension.certificate import Certificate, Problem, record
 from tailproof.refimpl.extension.certified import accuracy_lower, minimise
 from tailproof.refimpl.losses import L4, GlmLoss, Logistic, Quadratic, Squared
 from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
+from tailproof.refimpl.total import nearest, spectrum
 from tailproof.refimpl.validation import FloatArray, positive
 
 MINIMISER_ACCURACY = 1e-2
@@ -74,7 +76,11 @@ class Envelope:
 
     @cached_property
     def _root(self) -> FloatArray:
-        return np.asarray(np.linalg.cholesky(self._covariance), dtype=np.float64)
+        """A root of the covariance; any one will do, and the second is there whatever the rounding."""
+        with suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.cholesky(self._covariance), dtype=np.float64)
+        eigenvalues, vectors = spectrum(self.curvature)
+        return np.asarray(vectors * np.sqrt(self.temperature / np.maximum(eigenvalues, EPS * eigenvalues[-1])))
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ def least_curvature(loss: GlmLoss, low: FloatArray, high: FloatArray, targets: F
 def _half_space(problem: Problem, point: FloatArray, slope: FloatArray) -> tuple[FloatArray, float]:
     """A unit vector ν and a number: ⟨ν, w − m⟩ is at most that on W_loc.  0 where −G has no part normal to W_loc at m."""
     target = point - slope / problem.weight
-    normal = target - problem.within.project(target)
+    normal = target - nearest(problem.within, target)
     length = float(np.linalg.norm(normal))
     if length <= 1e-9 * problem.within.diameter_upper():
         return np.zeros_like(point), math.inf

@@ -38,13 +38,16 @@ def single_output_perturbation(
     kappa: float | None = None,
     center: ArrayLike | None = None,
     method: Minimise = certified_point,
+    strict: bool = False,
 ) -> FloatArray:
     """A point of W near argmin_W F̂_λ.  `weight` is λ, `lipschitz` is C, `kappa` κ: all public.
 
     By default κ is 0.1, or the least that floats allow where that is more, as with very many records.
     """
     claim = privacy(epsilon=epsilon, rho=rho)
-    problem, rows = prepare(data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center)
+    problem, rows = prepare(
+        data, loss=loss, domain=domain, weight=weight, lipschitz=lipschitz, kappa=kappa, center=center, strict=strict
+    )
     n = len(rows)
     point = method(problem.on(rows), problem.accuracy(n))
     return problem.domain.project(noisy("point", point, channel, sensitivity=problem.sensitivity_upper(n), spend=claim))

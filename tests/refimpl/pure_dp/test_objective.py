@@ -448,10 +448,10 @@ GOOD = {"loss": "absolute", "domain": "ball:1", "epsilon": 1.0, "plan": PLAN}
         ({"plan": None, "moment_order": 2, "moment_bound": 1.0, "preset": "best"}, "preset = 'best'"),
         ({"plan": None, "moment_order": 2, "moment_bound": 1.0, "loss": "squared"}, "no bound is known for squared loss"),
         ({"center": [0.9, 0.9]}, "center: must lie in the domain"),
-        ({"data": [[1.0, 2.0, math.inf]]}, "data: entry"),
-        ({"data": [[1.0, 2.0, 1e61]]}, "data: has an entry of size"),
+        ({"data": [[1.0, 2.0, math.inf]], "strict": True}, "data: record 0 has the entries"),
+        ({"data": [[1.0, 2.0, 1e61]], "strict": True}, "data: record 0 has an entry of size"),
         ({"data": np.zeros((0, 3))}, "data: has 0 records"),
-        ({"data": [[1.0, 2.0, 0.5]], "loss": "hinge"}, "label"),
+        ({"data": [[1.0, 2.0, 0.5]], "loss": "hinge", "strict": True}, "record 0 has the label 0.5"),
     ],
 )
 def test_bad_input(change: dict[str, object], match: str) -> None:

@@ -459,9 +459,9 @@ GOOD = {"loss": "absolute", "domain": "ball:1", "weight": 1.0, "lipschitz": 1.0,
         ({"epsilon": None, "rho": -1.0}, "rho = -1"),
         ({"center": [0.9, 0.9]}, "center: must lie in the domain"),
         ({"center": [0.0, 0.0, 0.0]}, "center: has 3 entries"),
-        ({"data": [[1.0, 2.0, math.inf]]}, "data: entry"),
+        ({"data": [[1.0, 2.0, math.inf]], "strict": True}, "data: record 0 has the entries"),
         ({"data": np.zeros((0, 3))}, "data: has 0 records"),
-        ({"data": [[1.0, 2.0, 0.5]], "loss": "hinge"}, "label"),
+        ({"data": [[1.0, 2.0, 0.5]], "loss": "hinge", "strict": True}, "record 0 has the label 0.5"),
     ],
 )
 def test_bad_input(change: dict[str, object], match: str) -> None:
