@@ -11,8 +11,9 @@ public, before anything else is computed:
 
 Mechanisms that prove how well they have minimised ask for more (`tamed`): floats prove a gap of α for records of bounded size only,
 by public numbers.  A target that is farther off than any margin, of a loss that is linear there, is brought near, which changes the
-loss by a constant; a record that is still too large is divided by a power of two as above.  Its loss is clipped to the slope C all
-the same, so that what is left of it pulls as before.
+loss by a constant; one of squared or l4 loss shrinks while its features grow, which keeps the slope; a record that is still too
+large is divided by a power of two as above.  Its loss is clipped to the slope C all the same, so that what is left of it pulls as
+before.
 
 Neighbouring data sets are mapped to neighbouring ones, so that every claim of what follows holds for the whole.  The number of
 records, that of columns and the public parameters are checked before, and are refused where they are wrong.
@@ -86,17 +87,35 @@ def tamed(rows: FloatArray, loss: Loss, *, far: float, largest_value: float) -> 
         return _divided(rows, sizes / max(allowed, far))
     features = rows if base.target == "none" else rows[:, :-1]
     reach = far * _lengths(features)
+    degree = 4 if isinstance(base, L4) else 2 if isinstance(base, Squared) else 1
+    allowed = (largest_value / degree) ** (1 / degree)
     if base.target == "real":
         if base.is_polyhedral:
             near = np.clip(rows[:, -1], -2 * reach, 2 * reach)
             rows = rows if np.array_equal(near, rows[:, -1]) else np.column_stack([features, near])
+        else:
+            rows = _balanced(rows, reach, allowed, degree)
+            reach = far * _lengths(rows[:, :-1])
         reach = reach + np.abs(rows[:, -1])
-    degree = 4 if isinstance(base, L4) else 2 if isinstance(base, Squared) else 1
-    allowed = (largest_value / degree) ** (1 / degree)
     if base.target == "label":
         shorter = _divided(features, reach / allowed)
         return rows if shorter is features else np.column_stack([shorter, rows[:, -1]])
     return _divided(rows, reach / allowed)
+
+
+def _balanced(rows: FloatArray, reach: FloatArray, allowed: float, degree: int) -> FloatArray:
+    """Records too large, with targets t far beyond all margins: about linear losses, of slope t^{p−1}·x up to a factor.  Features
+    grow and targets shrink by powers of two that keep this slope, as long as the target stays beyond the margins."""
+    targets = np.abs(rows[:, -1])
+    chosen = (reach + targets > allowed) & (targets > 2 * reach) & (reach > 0)
+    if not chosen.any():
+        return rows
+    beyond = np.log2(targets[chosen]) - np.log2(2 * reach[chosen])
+    powers = np.floor(beyond / degree).astype(np.intp)
+    result = rows.copy()
+    result[chosen, :-1] = np.ldexp(rows[chosen, :-1], ((degree - 1) * powers)[:, np.newaxis])
+    result[chosen, -1] = np.ldexp(rows[chosen, -1], -powers)
+    return result
 
 
 def _lengths(rows: FloatArray) -> FloatArray:
