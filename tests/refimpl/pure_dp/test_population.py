@@ -287,12 +287,12 @@ def test_an_accuracy_beyond_floats_is_refused_before_anything_is_released() -> N
 
 
 @pytest.mark.parametrize("bad", [[1e61, 1.0, 1.0], [1.0, 1.0, math.inf]])
-def test_bad_records_are_refused_before_anything_is_released(bad: list[float]) -> None:
+def test_strict_refuses_bad_records_before_anything_is_released(bad: list[float]) -> None:
     """Wherever they are, even in the last batch."""
     data, seen = heavy(13), []
     data[-1] = bad
     with pytest.raises(InputError, match="data"):
-        localised(data, PLAN, progress=seen.append)
+        localised(data, PLAN, progress=seen.append, strict=True)
     assert seen == []
 
 
