@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tailproof.refimpl.domains import EPS, Ellipsoid
+from tailproof.refimpl.domains import Ellipsoid
 from tailproof.refimpl.extension.batched import margin_of_slope
 from tailproof.refimpl.extension.facet_rays import falling_roots
 from tailproof.refimpl.losses import GlmLoss
@@ -46,7 +46,7 @@ class AxisRays:
         longest, diameter = float(self.ellipsoid.axes[-1]), self.ellipsoid.diameter_upper()
         farthest = 2 * self.steepest * max(self.mu, diameter / self.lipschitz)
         most = longest * (np.minimum(farthest, 1e60) + diameter)
-        shifts = falling_roots(self._excess, most, np.full(len(most), 8 * EPS), np.minimum(start, most))
+        shifts = falling_roots(self._excess, most, np.minimum(start, most))
         everything = np.arange(len(most))
         curve = _Curve(self, shifts, everything)
         y = self.ellipsoid.center + (self._offset - curve.moves) @ self.ellipsoid.basis.T
@@ -70,9 +70,11 @@ class AxisRays:
         kinks = margin_of_slope(self.loss, self.signs / 2, self.targets)
         return np.where(np.isfinite(kinks), self.signs * (self.margins - kinks) / self.norms, np.inf)
 
-    def _excess(self, shifts: FloatArray, part: Part) -> tuple[FloatArray, FloatArray]:
-        """(‖x‖·|φ'| − τ·min(1/μ, C/‖w − y‖))/(‖x‖·|φ'| at w), and its slope.  At a kink |φ'| jumps, but the way left to it does
-        not: the lesser of that way and the difference above the kink."""
+    def _excess(self, shifts: FloatArray, part: Part) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(‖x‖·|φ'| − τ·min(1/μ, C/‖w − y‖))/(‖x‖·|φ'| at w), its slope, and its size.
+
+        At a kink |φ'| jumps, but the way left to it does not: the lesser of that way and the difference above the kink.
+        """
         curve, steepest = _Curve(self, shifts, part), self.steepest[part]
         lengths, growth = curve.lengths, curve.growth
         long = lengths > self.mu * self.lipschitz
@@ -83,13 +85,15 @@ class AxisRays:
             left, excess = (self._kinks[part] - curve.done) / self.ellipsoid.diameter_upper(), 1 - pull / steepest
             at_kink = left < excess
             slope = np.where(at_kink, -curve.rate / self.ellipsoid.diameter_upper(), -rise / steepest)
-            return np.where(at_kink, left, excess), slope
+            return np.where(at_kink, left, excess), slope, np.ones_like(slope)
         norms, signs, targets = self.norms[part], self.signs[part], self.targets[part]
         margins = self.margins[part] - signs * norms * curve.done
         slopes = signs * self.loss.dphi(margins, targets)
         bends = self.loss.d2phi(margins, targets)
         fall = np.where(slopes > 0, np.square(norms) * (0.0 if bends is None else bends) * curve.rate, 0.0)
-        return (norms * np.maximum(slopes, 0.0) - pull) / steepest, -(fall + rise) / steepest
+        steepness = norms * np.maximum(slopes, 0.0)
+        size = np.maximum(steepness, pull) / steepest
+        return (steepness - pull) / steepest, -(fall + rise) / steepest, size
 
 
 class _Curve:

@@ -44,7 +44,7 @@ from tailproof.refimpl.total import nearest
 from tailproof.refimpl.validation import FloatArray, InputError, between, records, vector
 
 if TYPE_CHECKING:
-    from tailproof.refimpl.extension.held import Warm
+    from tailproof.refimpl.extension.held import Known, Warm
 
 KindArray: TypeAlias = NDArray[np.int8]
 Part: TypeAlias = slice | NDArray[np.intp]
@@ -850,19 +850,17 @@ class _Rays:
         return 8 * _EPS * (float(np.abs(self.point).max()) + self.batch.domain.diameter_upper())
 
     def _crossings(self) -> FloatArray:
-        """τ, where the set's rays are known, otherwise by bisection of its logarithm."""
-        from tailproof.refimpl.extension.held import Case, Known
+        """τ, where the set's rays are known and no rounding of a margin matters, otherwise by bisection of its logarithm."""
+        from tailproof.refimpl.extension.held import Known
 
-        batch, size, rows = self.batch, self.batch.domain.diameter_upper(), self.steep.rows
-        steepest = np.abs(self.point_duals[rows]) * self.norms
-        if isinstance(batch.domain, Known):
-            numbers = (self.targets, self.norms, self.point_margins[rows], self.steep.sign, steepest)
-            mu = 2.0**-60 * size / batch.lipschitz  # so small that nothing is smoothed
-            case = Case(batch.glm, mu, batch.lipschitz, self.point, batch.features[rows], *numbers)
-            return batch.warm.solve(batch.domain, case, rows, len(batch.norms))[0]
+        batch, size = self.batch, self.batch.domain.diameter_upper()
+        steepest = np.abs(self.point_duals[self.steep.rows]) * self.norms
         low = np.full(len(self.norms), _EPS * size)
         high = 2 * size * np.maximum(steepest / batch.lipschitz, 1.0)
         live = np.arange(len(low))
+        if isinstance(batch.domain, Known):
+            known = self.norms * self.rounding <= 1e-9
+            high[known], live = self._known_crossings(batch.domain, np.flatnonzero(known), steepest[known]), live[~known]
         while live.size:
             middle = np.sqrt(low[live]) * np.sqrt(high[live])
             _, distances, margins = self.at(middle, live)
@@ -871,6 +869,15 @@ class _Rays:
             low[live[before]], high[live[~before]] = middle[before], middle[~before]
             live = live[high[live] > low[live] * (1 + 4 * _EPS)]
         return high
+
+    def _known_crossings(self, domain: Known, part: NDArray[np.intp], steepest: FloatArray) -> FloatArray:
+        from tailproof.refimpl.extension.held import Case
+
+        batch, rows = self.batch, self.steep.rows[part]
+        numbers = (self.targets[part], self.norms[part], self.point_margins[rows], self.steep.sign[part], steepest)
+        mu = 2.0**-60 * domain.diameter_upper() / batch.lipschitz  # so small that nothing is smoothed
+        case = Case(batch.glm, mu, batch.lipschitz, self.point, batch.features[rows], *numbers)
+        return batch.warm.solve(domain, case, rows, len(batch.norms))[0]
 
     def solve(self, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
         """Values, margins, duals, subgradients and minimisers; the values given are those of f at w."""

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tailproof.refimpl.domains import EPS, Box
+from tailproof.refimpl.domains import Box
 from tailproof.refimpl.extension.batched import margin_of_slope
 from tailproof.refimpl.extension.facet_rays import falling_roots
 from tailproof.refimpl.losses import GlmLoss
@@ -47,7 +47,7 @@ class BoxRays:
         lengths = np.sqrt(np.einsum("ij,ij->i", ends, ends))
         # From there on y stays, and the pull alone grows.
         most = np.minimum(np.maximum(most, lengths / full), farthest)
-        times = falling_roots(self._excess, most, np.full(len(most), 8 * EPS), np.minimum(start, most))
+        times = falling_roots(self._excess, most, np.minimum(start, most))
         moves = self._moves(times, np.arange(len(times)))[0]
         return times, np.clip(self.point - moves, self.box.lower, self.box.upper), times
 
@@ -80,9 +80,11 @@ class BoxRays:
         held = np.abs(free) >= np.abs(room)
         return np.where(held, room, free), np.where(held, 0.0, units)
 
-    def _excess(self, times: FloatArray, part: Part) -> tuple[FloatArray, FloatArray]:
-        """(‖x‖·|φ'| − τ·min(1/μ, C/‖w − y‖))/(‖x‖·|φ'| at w), and its slope.  At a kink |φ'| jumps, but the way left to it does
-        not: the lesser of that way and the difference above the kink."""
+    def _excess(self, times: FloatArray, part: Part) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(‖x‖·|φ'| − τ·min(1/μ, C/‖w − y‖))/(‖x‖·|φ'| at w), its slope, and its size.
+
+        At a kink |φ'| jumps, but the way left to it does not: the lesser of that way and the difference above the kink.
+        """
         moves, growth = self._moves(times, part)
         units, steepest = self._units[part], self.steepest[part]
         lengths = np.sqrt(np.einsum("ij,ij->i", moves, moves))
@@ -96,10 +98,12 @@ class BoxRays:
             left, excess = (self._kinks[part] - done) / self.box.diameter_upper(), 1 - pull / steepest
             at_kink = left < excess
             slope = np.where(at_kink, -rate / self.box.diameter_upper(), -rise / steepest)
-            return np.where(at_kink, left, excess), slope
+            return np.where(at_kink, left, excess), slope, np.ones_like(slope)
         norms, signs, targets = self.norms[part], self.signs[part], self.targets[part]
         margins = self.margins[part] - signs * norms * done
         slopes = signs * self.loss.dphi(margins, targets)
         bends = self.loss.d2phi(margins, targets)
         fall = np.where(slopes > 0, np.square(norms) * (0.0 if bends is None else bends) * rate, 0.0)
-        return (norms * np.maximum(slopes, 0.0) - pull) / steepest, -(fall + rise) / steepest
+        steepness = norms * np.maximum(slopes, 0.0)
+        size = np.maximum(steepness, pull) / steepest
+        return (steepness - pull) / steepest, -(fall + rise) / steepest, size

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,14 +150,14 @@ class _Piece:
         outside = np.where(self.q > 0, 4 * of.polytope.diameter_upper() / np.sqrt(np.where(self.q > 0, self.q, 1.0)), np.inf)
         most = np.minimum(np.maximum(of.mu * steepest, full), outside)
         if not of.loss.is_polyhedral:
-            return falling_roots(self._excess, most, 8 * EPS * steepest)
+            return falling_roots(self._excess, most)
         kinks = margin_of_slope(of.loss, signs / 2, of.targets[part])
         way = np.where(np.isfinite(kinks), signs * (of.margins[part] - kinks) / norms, np.inf) - self.p
         to_kink = np.where(self.q > 0, way / np.where(self.q > 0, self.q, 1.0), np.where(way > 0, np.inf, 0.0))
         return np.maximum(np.minimum(to_kink, most), 0.0)
 
-    def _excess(self, times: FloatArray, rows: Part) -> tuple[FloatArray, FloatArray]:
-        """‖x‖·|φ'| − τ·min(1/μ, C/‖w − y‖), which falls, and its slope."""
+    def _excess(self, times: FloatArray, rows: Part) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """‖x‖·|φ'| − τ·min(1/μ, C/‖w − y‖), which falls, its slope, and its size."""
         of, part, q = self.of, self.part[rows], self.q[rows]
         norms, signs, targets = of.norms[part], of.signs[part], of.targets[part]
         margins = of.margins[part] - signs * norms * (self.p[rows] + q * times)
@@ -168,29 +169,29 @@ class _Piece:
         pull = np.where(long, of.lipschitz * times / moves, times / of.mu)
         rise = np.where(long, of.lipschitz / moves * (1 - q * np.square(times) / np.where(long, squares, 1.0)), 1 / of.mu)
         fall = np.where(slopes > 0, np.square(norms) * (0.0 if bends is None else bends) * q, 0.0)
-        return norms * np.maximum(slopes, 0.0) - pull, -fall - rise
+        steepness = norms * np.maximum(slopes, 0.0)
+        return steepness - pull, -fall - rise, np.maximum(steepness, pull)
 
 
-def falling_roots(
-    function: Callable[[FloatArray, Part], tuple[FloatArray, FloatArray]],
-    most: FloatArray,
-    allowed: FloatArray,
-    start: FloatArray | None = None,
-) -> FloatArray:
-    """The zeros in [0, most] of functions that fall, given with their slopes: Newton's method, with bisection where it leaves
-    the interval or is slow."""
+Falling: TypeAlias = Callable[[FloatArray, Part], tuple[FloatArray, FloatArray, FloatArray]]
+"""Functions that fall: their values for some of the rows, with slopes, and the size that rounding is relative to."""
+
+
+def falling_roots(function: Falling, most: FloatArray, start: FloatArray | None = None) -> FloatArray:
+    """The zeros in [0, most]: Newton's method, with bisection where it leaves the interval or is slow."""
     roots, rows = most.copy(), np.arange(len(most))
     low, high, trial = np.zeros(len(most)), most.copy(), (most if start is None else start).copy()
     last = np.full(len(most), math.inf)
     for _ in range(120):
-        value, slope = function(trial, rows)
+        value, slope, size = function(trial, rows)
         roots[rows] = trial
         low, high = np.where(value > 0, trial, low), np.where(value > 0, high, trial)
-        step = -value / np.where(slope < 0, slope, -1.0)
+        step = np.where(slope < 0, -value / np.where(slope < 0, slope, -1.0), np.inf)
         following = trial + step
         good = (following >= low) & (following <= high) & (np.abs(value) < last / 2)
-        done = (np.abs(value) <= allowed[rows]) | (high - low <= 2 * EPS * high) | (good & (np.abs(step) <= EPS * trial))
-        done |= ~good & (np.abs(value) <= 4096 * allowed[rows])  # as small as rounding lets it be
+        done = (np.abs(value) <= 8 * EPS * size) | (high - low <= 2 * EPS * high) | (good & (np.abs(step) <= EPS * trial))
+        # As small as rounding lets the value be.
+        done |= ~good & (np.abs(step) <= 1e-9 * trial) & (np.abs(value) <= 4096 * EPS * size)
         keep = np.flatnonzero(~done)
         if not keep.size:
             break
