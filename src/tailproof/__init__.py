@@ -6,7 +6,7 @@
     tailproof.assert_private(mechanism, "pure(eps=1)", columns=1)   # the same, as an assertion in a test
     tailproof.check_mechanism(mechanism, "pure(eps=1)")             # checks for the common mistakes, one test each
     tailproof.theorem("P2.T4"), tailproof.papers()                  # a theorem as a value; the five papers, cited
-    tailproof.PrivateRegressor(epsilon=1).fit(X, y)                 # a linear model under pure differential privacy
+    tailproof.PrivateRegressor().fit([[0.0], [1.0]], [0.0, 1.0])    # a linear model under pure differential privacy
 
 The names below are the stable public interface: they keep their meaning within a major version, and none is removed.  The packages
 `tailproof.refimpl`, `tailproof.bounds` and `tailproof.verification` hold more; what is not named here may change with any release.

@@ -149,6 +149,10 @@ EDITS: list[tuple[str, str, str | None, tuple[str, str]]] = [
         _TILTED,
         ("return self.size * self.weight\n", "return 2 * self.size * self.weight\n"),
     ),
+    ("P4.S3", "longer target", None, ("target = math.floor(2 * slack", "target = math.floor(3 * slack")),
+    ("P4.S3", "counted whole", None, ("np.minimum(sizes / level, 1.0) ** order", "np.minimum(sizes / level, 1.0) > 0.99")),
+    ("P4.S3", "next level", None, ("np.append(beyond[:-1], 0.0) - target", "beyond - target")),
+    ("P4.S3", "level itself", None, ("levels[int(chosen)] * (3 * slack / n) ** (1 / k)", "levels[int(chosen)]")),
     ("P4.A5", "best for worst", None, ("np.asarray(-np.linalg.norm(moved", "np.asarray(np.linalg.norm(moved")),
     ("P4.A5", "no projection in the score", None, ("domain.project(points - rate * slopes)", "(points - rate * slopes)")),
     (

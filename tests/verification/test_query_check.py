@@ -83,9 +83,10 @@ def test_chosen_values_are_released_where_a_law_allows_any(row: Any) -> None:
                 assert kind != "index" or 0 <= int(release.output) < len(release.law.scores)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("row", [row for row in _ROWS if row.paper == "P4"], ids=lambda row: row.id)
+@pytest.mark.parametrize("row", [row for row in _ROWS if row.paper == "P4" and row.id != "P4.S3"], ids=lambda row: row.id)
 def test_a_minimiser_is_known_far_better_than_its_set_is_large(row: Any) -> None:
-    """Otherwise every query would pass.  (On some of the data P4.D4's is not: its steps come too near to a kink.)"""
+    """Otherwise every query would pass; P4.S3 has counts in place of a minimiser.  (On some of the data P4.D4's is not: its steps
+    come too near to a kink.)"""
     for subject in _subjects(row.id):
         parameters, seed = subject.setting.parameters, _seed()
         size = losses.diameter(parameters["domain"], losses.dimension(parameters["loss"], subject.setting.d))
