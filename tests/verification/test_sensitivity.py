@@ -92,7 +92,8 @@ def slack_of(subject: Subject) -> float:
 
 @pytest.mark.parametrize("subject", MINIMISERS, ids=[f"{s.algorithm}-{s.setting_index}" for s in MINIMISERS])
 def test_minimisers_move_as_far_as_they_may_and_no_farther(subject: Subject) -> None:
-    """2C/(λn) is 1/(1 + κ) of the claim; so much of P4.S3's counts, at least.  Logistic slopes come near C only at margins that no point of W has.
+    """2C/(λn) is 1/(1 + κ) of the claim; so much of P4.S3's counts, at least.  Logistic slopes come near C only at margins that no
+    point of W has.
 
     The search here is a third of what `tailproof verify` does; what attains the claim are the pairs that are shipped.
     """
