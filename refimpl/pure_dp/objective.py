@@ -79,10 +79,8 @@ MOST_BEND = 12.0  # τ: B is at most nΛ(e^{τ} − 1), and what is beyond is lo
 LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e12
 COARSEST = 1e-3  # r in units of max_W ‖w − w0‖
 CLIP, BEND, TUNED_SHARE = 0.15, 4.0, 0.3  # γ, κ and τ/ε of the tuned plan
-GROWTH, GENTLE_GROWTH = (
-    0.1,
-    0.02,
-)  # θ; for logistic and squared loss, whose slopes are far below their largest at the minimum
+# θ; for logistic and squared loss, whose slopes are far below their largest at the minimum
+GROWTH, GENTLE_GROWTH = 0.1, 0.02
 MOST_CLIP = 10.0  # in units of G√n
 START_PULL = 0.05  # a quarter of the curvature at the minimum, in units of min(C, G)/R
 _ROUNDING = 1 + 1e-10  # more than what evaluating a bound in floats can lose
