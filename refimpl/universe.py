@@ -7,6 +7,7 @@ public, before anything else is computed:
   not be negative) becomes the neutral record: zeros, with the label 1;
 - a record with an entry beyond `LARGEST` is divided by the least power of two that brings it within: its direction stays, and no
   digit is lost;
+- an entry nearer to 0 than `SMALLEST` becomes 0: what is divided by its square does not overflow;
 - all others stay as they are.
 
 Mechanisms that prove how well they have minimised ask for more (`tamed`): floats prove a gap of α for records of bounded size only,
@@ -36,6 +37,8 @@ from tailproof.refimpl.validation import FloatArray, InputError, shaped
 BoolArray = NDArray[np.bool_]
 LARGEST = 2.0**60
 """An entry of a record is at most that."""
+SMALLEST = 2.0**-500
+"""An entry of a record is 0 or at least that, up to its sign."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Universe:
         sizes = np.abs(numbers).max(axis=1, initial=0.0)
         large: BoolArray = known & (sizes > self.largest)
         if known.all() and not large.any():
-            return rows
+            return _without_specks(rows)
         if strict:
             self._refuse(rows, known, large)
         result = np.where(known[:, np.newaxis], rows, 0.0)
@@ -65,7 +68,7 @@ class Universe:
         powers = np.frexp(sizes[large])[1] - np.frexp(self.largest)[1] + 1
         columns = slice(None, -1) if self.labels else slice(None)
         result[large, columns] = np.ldexp(numbers[large], -powers[:, np.newaxis])
-        return result
+        return _without_specks(result)
 
     def _refuse(self, rows: FloatArray, known: BoolArray, large: BoolArray) -> None:
         row = int(np.argmax(~known | large))
@@ -77,6 +80,11 @@ class Universe:
         elif not known[row]:
             what = "has a curvature below 0; must be >= 0"
         raise InputError(f"data: record {row} {what}")
+
+
+def _without_specks(rows: FloatArray) -> FloatArray:
+    specks = (np.abs(rows) < SMALLEST) & (rows != 0)
+    return np.where(specks, 0.0, rows) if specks.any() else rows
 
 
 def tamed(rows: FloatArray, loss: Loss, *, far: float, largest_value: float) -> FloatArray:

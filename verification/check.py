@@ -14,7 +14,7 @@ from tailproof.refimpl.catalogue import ALGORITHMS, Algorithm, Implementation
 from tailproof.refimpl.channel import ReplayDiverged
 from tailproof.refimpl.claims import ApproxDP
 from tailproof.refimpl.validation import FloatArray
-from tailproof.verification import amplification, marginal, mutants, neighbours, privacy_loss, utility
+from tailproof.verification import amplification, marginal, mutants, neighbours, outcomes, privacy_loss, utility
 from tailproof.verification.calibration import PUBLISHED, check_calibration
 from tailproof.verification.composition import FALSE_ALARM, check_composition
 from tailproof.verification.divergences import NoExactFormula
@@ -138,6 +138,14 @@ def _further_findings(subject: Subject, seed: int, effort: Effort) -> Iterator[F
     yield _of_case(subject, "every row", _every_row(subject, seed, effort))
     pair = _pairs(subject, seed)[0]
     yield _of_case(subject, "state", _Case(check_state(subject, pair, seed), pair, seed))
+    yield outcomes_finding(subject, seed, effort)
+
+
+def outcomes_finding(subject: Subject, seed: int, effort: Effort) -> Finding:
+    """Runs on data made to break them end the same way on neighbours."""
+    found, variant = outcomes.check_subject(subject, seed, effort.share(subject.setting.effort).rows)
+    case = _Case(found.measurement, found.pair, found.seed)
+    return _of_case(variant if found.measurement.exceeds else subject, "outcomes", case)
 
 
 def _forced(subject: Subject, seed: int, effort: Effort) -> _Case:

@@ -35,6 +35,7 @@ CHECKS = (
     "forced replay",
     "every row",
     "state",
+    "outcomes",
     "accuracy",
     "amplification conditions",
     "amplified claim",

@@ -25,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from tailproof.refimpl.claims import PureDP
 from tailproof.refimpl.validation import FloatArray
-from tailproof.verification.ending import NoReturn
-from tailproof.verification.pair_checks import Measurement
+from tailproof.verification.ending import TIME_LIMIT, NoReturn, Patience
+from tailproof.verification.pair_checks import Measurement, worse
 from tailproof.verification.seeds import task_seed
 from tailproof.verification.subject import Pair, Subject
 
@@ -251,20 +252,22 @@ def varied(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**parameters, name: value * factor}
 
 
-def check_subject(subject: Subject, seed: int, most: int) -> Difference:
-    """So many pairs in all, over the setting's parameters and those made small and large."""
+def check_subject(subject: Subject, seed: int, most: int) -> tuple[Difference, Subject]:
+    """So many pairs in all, over the setting's parameters and, for pure claims, those made small and large; with the subject at
+    the parameters of what was found."""
     setting = subject.setting
-    variants = list(varied(setting.parameters))
+    variants = list(varied(setting.parameters)) if isinstance(subject.claim, PureDP) else [setting.parameters]
     counts = [math.ceil(most / 2), *(math.ceil(most / 2 / max(len(variants) - 1, 1)) for _ in variants[1:])]
-    worst: Difference | None = None
+    patience = Patience(subject.mechanism, TIME_LIMIT)
+    worst: tuple[Difference, Subject] | None = None
     for index, (parameters, count) in enumerate(zip(variants, counts, strict=True)):
         own = task_seed(seed, "outcomes", index)
-        variant = replace(subject, setting=replace(setting, parameters=parameters))
+        variant = replace(subject, setting=replace(setting, parameters=parameters), patience=patience)
         made = adversarial_pairs(setting.n, setting.d, np.random.default_rng(own))
         pairs = [(setting.admissible(a), setting.admissible(b)) for a, b in itertools.islice(made, count)]
         found = check_outcomes(variant.run, pairs, own)
-        if worst is None or found.measurement.exceeds or (found.measurement.undecided and not worst.measurement.undecided):
-            worst = found
+        if worst is None or worse(worst[0].measurement, found.measurement) is found.measurement:
+            worst = (found, variant)
         if found.measurement.exceeds:
             break
     assert worst is not None

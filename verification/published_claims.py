@@ -52,6 +52,7 @@ SHARPEST = (
     "every row",
     "declarations",
     "state",
+    "outcomes",
     "amplified claim, tiny δ",
     "amplification conditions",
 )

@@ -13,6 +13,7 @@ from tailproof.verification import marginal, mutants, utility
 from tailproof.verification.amplification import check_amplified, trial_subjects
 from tailproof.verification.calibration import check_calibration
 from tailproof.verification.composition import check_composition
+from tailproof.verification.outcomes import Outcomes
 from tailproof.verification.pair_checks import PAIR_CHECKS, Measurement, run_pair_check
 from tailproof.verification.query_check import check_queries
 from tailproof.verification.subject import Pair, Subject, subject_of
@@ -72,6 +73,8 @@ def replay_witness(witness: dict[str, Any]) -> Measurement:
         return check_along(subject, pair, Path.from_json(witness["path"]) if "path" in witness else None, seed)
     if check == "state":
         return check_state(subject, pair, seed)
+    if check == "outcomes":
+        return Outcomes(subject.run, seed).judged(pair)
     if check not in PAIR_CHECKS:
         raise KeyError(f"unknown check {check!r}")
     return run_pair_check(check, subject, pair, seed)

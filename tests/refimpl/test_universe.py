@@ -20,7 +20,7 @@ WILD = np.array([[1.0, 2.0], [np.nan, 1.0], [1.0, np.inf], [-np.inf, np.nan], [1
 
 
 def test_what_is_in_the_universe_stays_as_it_is() -> None:
-    rows = np.array([[1.0, 2.0], [LARGEST, -LARGEST], [5e-324, 0.0]])
+    rows = np.array([[1.0, 2.0], [LARGEST, -LARGEST], [1e-150, 0.0]])
     assert Universe().mapped(rows) is rows
     assert Universe().mapped(rows, strict=True) is rows
 
@@ -34,6 +34,10 @@ def test_every_record_is_mapped_by_itself_and_stays_there() -> None:
         numbers = mapped[:, :-1] if universe.labels else mapped
         assert np.abs(numbers).max() <= universe.largest
         assert universe.mapped(mapped) is mapped
+
+
+def test_specks_become_zeros() -> None:
+    assert Universe().mapped(np.array([[5e-324, -1e-200, 1e-150], [1e300, 1e100, 1.0]])).tolist()[0] == [0.0, 0.0, 1e-150]
 
 
 def test_the_neutral_record_and_the_scale() -> None:

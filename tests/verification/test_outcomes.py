@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tailproof.refimpl.catalogue import algorithm
 from tailproof.refimpl.channel import L1, Channel
 from tailproof.refimpl.claims import ADD_REMOVE, Claim, PureDP
 from tailproof.refimpl.laws import Laplace
 from tailproof.refimpl.validation import FloatArray
 from tailproof.verification import check_mechanism, outcomes
+from tailproof.verification.check import QUICK, outcomes_finding
+from tailproof.verification.outcome_cases import DOMAINS, LOSSES, case_of
 from tailproof.verification.outcomes import ANSWER, NO_END, Outcomes, adversarial_pairs, check_outcomes, varied
+from tailproof.verification.subject import subject_of
 
 
 def honest(data: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -148,3 +153,37 @@ def test_numbers_are_made_small_and_large() -> None:
     made = list(varied({"epsilon": 2.0, "loss": "absolute", "weight": 0.5}))
     assert [one["epsilon"] for one in made] == [2.0, 0.002, 2000.0, 2.0, 2.0]
     assert [one["weight"] for one in made] == [0.5, 0.5, 0.5, 0.0005, 500.0]
+
+
+ROWS_IN_BRIEF = ("P4.S1", "P4.A2", "P4.A4", "P4.A1", "P4.A5", "P4.S2")
+
+
+@pytest.mark.parametrize("row", ROWS_IN_BRIEF)
+def test_the_rows_end_the_same_way_on_a_sample(row: str) -> None:
+    """The first cases of `benchmarks/outcomes.py`, a few pairs each."""
+    for index in (0, 2, 5):
+        found = case_of(row, index).check(index, 3)
+        assert not found.measurement.exceeds, found.measurement.detail
+
+
+def test_cases_cover_all_losses_and_domains() -> None:
+    words = [case_of("P4.S1", index).words.split(", ")[:2] for index in range(72)]
+    assert {loss for loss, _ in words} == set(LOSSES)
+    assert {domain for _, domain in words} == set(DOMAINS)
+
+
+def test_verify_finds_an_abort_that_pairs_do_not_reach() -> None:
+    """One that large features beside a small target bring about; its witness finds it again."""
+    entry = algorithm("P2.A2").implementation
+    assert entry is not None
+
+    def aborts(data: FloatArray, channel: Channel, **parameters: Any) -> Any:
+        if np.abs(data).max() > 1e250:
+            raise OverflowError("too large")
+        return entry.mechanism(data, channel, **parameters)
+
+    subject = replace(subject_of("P2.A2", 0, implementation=entry), mechanism=aborts)
+    finding = outcomes_finding(subject, 3, QUICK)
+    assert finding.status == "violated"
+    assert "how a run ends depends on the data" in finding.detail
+    assert outcomes_finding(subject_of("P2.A2", 0, implementation=entry), 3, QUICK).status == "consistent"

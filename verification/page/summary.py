@@ -206,6 +206,7 @@ CHECKS = {
     "forced replay": "All of this again after rare released values: tails of 4 to 1000 scales, every outcome of small laws.",
     "every row": "All of this again with each record changed alone: releases that do not name it keep their law.",
     "state": "Nothing is kept between runs, and runs repeat bit for bit.",
+    "outcomes": "Runs on data made to break them end the same way on neighbours.",
 }
 
 
