@@ -26,10 +26,11 @@ from tailproof.refimpl.validation import FloatArray, IntArray, positive
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """f_C(w, x_i) in floats, and at most how far they are from the truth."""
+    """f_C(w, x_i) in floats, at most how far they are from the truth, and the mean of subgradients that are as good."""
 
     values: FloatArray
     errors: FloatArray
+    slope: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,8 @@ class Evaluator:
     def at(self, point: FloatArray) -> Values:
         found = self.batch.at(point)
         certificate = certificate_of(self.problem, point, found.duals, found.minimisers(), found.subgradients())
-        return Values(found.values, record_gaps_upper(self.problem, certificate) + self._rounding(found))
+        errors = record_gaps_upper(self.problem, certificate) + self._rounding(found)
+        return Values(found.values, errors, certificate.subgradients.mean(axis=0))
 
     def coarse(self, found: Values) -> IntArray:
         """The records that floats do not give to half the tolerance; where a bound is not even a number, too."""

@@ -42,6 +42,22 @@ def sensitivity_upper(n: int, *, lipschitz: float, distance: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
+class Tangent:
+    """V at a point, and a paraboloid below V."""
+
+    point: FloatArray
+    value: float
+    height: float
+    slope: FloatArray
+    weight: float
+
+    def is_above(self, point: FloatArray, level: float) -> bool:
+        """Whether V, as computed, is surely above the level at another point."""
+        move = point - self.point
+        return self.height + float(self.slope @ move) + self.weight / 2 * float(move @ move) > level
+
+
+@dataclass(frozen=True, eq=False)
 class CentredRisk:
     """V on W_loc = `local`, a part of W = `local.base`; `weight` is λ, `lipschitz` C, `center` w0."""
 
@@ -81,6 +97,9 @@ class CentredRisk:
         return accuracy(len(self.data)) * self.lipschitz * self.reach
 
     def at(self, point: FloatArray) -> float:
+        return self.tangent_at(point).value
+
+    def tangent_at(self, point: FloatArray) -> Tangent:
         found = self._evaluator.at(point)
         start, start_coarse = self._at_anchor
         changes = found.values - start.values
@@ -89,7 +108,10 @@ class CentredRisk:
         most = self.lipschitz * float(np.linalg.norm(point - self.anchor))
         total = math.fsum(np.clip(changes, -most, most)) / len(self.data)
         moves, from_center = point - self.anchor, point + self.anchor - 2 * self.center
-        return total + self.weight / 2 * float(moves @ from_center)
+        value = total + self.weight / 2 * float(moves @ from_center)
+        # The subgradients' gaps, the tolerance at both points, and a million roundings.
+        slack = float(np.mean(found.errors)) + 2 * self.tolerance + 1e-9 * self.lipschitz * self.reach
+        return Tangent(point, value, value - slack, found.slope + self.weight * (point - self.center), self.weight)
 
     def scores(self, points: FloatArray) -> FloatArray:
         """−V, one for every row."""

@@ -68,7 +68,7 @@ def test_even_a_wrong_evaluation_keeps_the_sensitivity() -> None:
 
     def noise(self: Evaluator, point: FloatArray) -> Values:
         drawn = [np.random.default_rng(abs(hash((row.tobytes(), point.tobytes())))).normal() for row in self.problem.data]
-        return Values(1e3 * np.array(drawn), np.zeros(len(drawn)))
+        return Values(1e3 * np.array(drawn), np.zeros(len(drawn)), np.zeros(2))
 
     rng = np.random.default_rng(5)
     data = records(Absolute(), rng, 3)

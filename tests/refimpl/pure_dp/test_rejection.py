@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from tailproof.refimpl.domains import Ball, Box, Domain, L1Ball, Localised
 from tailproof.refimpl.losses import L4, Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, Ridge, Squared
-from tailproof.refimpl.pure_dp.centred_risk import CentredRisk
+from tailproof.refimpl.pure_dp.centred_risk import CentredRisk, Tangent
 from tailproof.refimpl.pure_dp.rejection import Envelope, draw_below, envelope, least_curvature, unclipped
 from tailproof.refimpl.validation import FloatArray
 
@@ -180,3 +180,31 @@ def test_the_half_space_is_sampled_exactly() -> None:
     weights = np.bincount(cells(points).astype(int), density, minlength=16)
     assert math.exp(-float(bound.lower(np.array([-2.9, 0.0]))) / 0.5) < 1e-9 * density.max()  # the table holds all of it
     assert_frequencies(cells(found), weights / weights.sum())
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Hinge(), Logistic()], ids=["absolute", "hinge", "logistic"])
+def test_tangents_spare_evaluations_and_change_no_draw(loss: Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(11)
+    local = Localised(Box(-np.ones(3), np.ones(3)), np.array([0.8, 0.1, -0.2]), 0.7)
+    data = records(loss, rng, 40, 3)
+    data[:3] *= 1e9  # coarse in floats
+    if loss.target == "label":
+        data[:, -1] = np.sign(data[:, -1])
+    risk = CentredRisk(loss, data, local, 0.5, 0.05, np.zeros(3))
+    points = np.array([local.project(local.center + rng.normal(size=3)) for _ in range(12)])
+    tangents = [risk.tangent_at(point) for point in points]
+    for tangent in tangents:
+        for point, other in zip(points, tangents, strict=True):
+            assert not tangent.is_above(point, other.value)
+    calls = []
+    find = CentredRisk.tangent_at
+    monkeypatch.setattr(CentredRisk, "tangent_at", lambda self, point: calls.append(1) or find(self, point))
+    below, drawn = envelope(risk, 0.004), []
+    for spared in (True, False):
+        if not spared:
+            monkeypatch.setattr(Tangent, "is_above", lambda *_: False)
+        calls.clear()
+        generator = np.random.default_rng(12)
+        drawn.append(([draw_below(below, risk, generator).point.tolist() for _ in range(4)], len(calls)))
+    assert drawn[0][0] == drawn[1][0]
+    assert drawn[0][1] < drawn[1][1]
