@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from tailproof.refimpl.catalogue import Setting
 from tailproof.refimpl.channel import run
 from tailproof.refimpl.claims import REPLACE_ONE, Claim
 from tailproof.refimpl.validation import FloatArray, InputError, whole
@@ -37,9 +38,10 @@ from tailproof.verification.auditing.runner import Runner, is_vectorised, runner
 from tailproof.verification.auditing.runs import COINCIDENCE, hidden_randomness, no_randomness, of_sides, repetition
 from tailproof.verification.auditing.search import Candidate
 from tailproof.verification.ending import TIME_LIMIT, Patience, set_patience
-from tailproof.verification.pair_checks import Measurement
+from tailproof.verification.pair_checks import Measurement, compare_or_say_why_not
 from tailproof.verification.subject import Pair
 from tailproof.verification.transcripts.every_row import removals
+from tailproof.verification.transcripts.forcing import check_all
 from tailproof.verification.transcripts.suite import Excess, Suite
 
 __tracebackhide__ = failed_assertion  # pytest's traceback of a failure ends at the line of the test
@@ -305,9 +307,26 @@ def _draws_from_its_generator(case: _Case) -> None:
 
 
 def _refuses(case: _Case, value: float, what: str) -> None:
+    """Refused, or mapped record by record: then such a record is like any other, which only a channel shows exactly."""
     data = case.typical()
     data[-1, -1] = value
-    _refused(case, data, what)
+    if isinstance(case.mechanism, Runner) or not shows_its_channel(case.mechanism):
+        _refused(case, data, what)
+        return
+    try:
+        output = np.asarray(case.call(data.copy()))
+    except Exception:
+        return
+    subject = replace(case.suite.subject, setting=Setting(*data.shape, {}))
+    for pair in ((case.typical(), data), (data, case.typical())):
+        sides = pair if case.space.neighbouring is REPLACE_ONE else removals(pair)[0]
+        found = check_all(subject, compare_or_say_why_not(subject, sides, case.seed))
+        if not found.passes:
+            raise AssertionError(f"takes data with {what}, and does not keep its claim then: {_said(found)}")
+    if output.dtype.kind not in "biuf" or not np.isfinite(output).all():
+        raise AssertionError(
+            f"takes data with {what} and returns {output!r}; must map such a record to another one, or raise"
+        )
 
 
 def _refuses_no_records(case: _Case) -> None:

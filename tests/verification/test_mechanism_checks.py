@@ -251,6 +251,29 @@ def test_a_law_without_a_formula_fails() -> None:
     judge(checks(mechanism)["exact: laws"])
 
 
+def mapped_sum(data: FloatArray, channel: Channel) -> FloatArray:
+    """A record with an entry that is no number counts as zeros."""
+    good = np.isfinite(data).all(axis=1)
+    return toys.laplace_sum(np.where(good[:, np.newaxis], data, 0.0), channel)
+
+
+def leaking_sum(data: FloatArray, channel: Channel) -> FloatArray:
+    """Such a record takes all others along."""
+    return toys.laplace_sum(data if np.isfinite(data).all() else np.ones_like(data), channel)
+
+
+def poisoned_sum(data: FloatArray, channel: Channel) -> FloatArray:
+    return mapped_sum(data, channel) * data.sum() / data.sum()
+
+
+@pytest.mark.parametrize("name", ["refuses NaN", "refuses infinity"])
+def test_what_is_mapped_record_by_record_is_as_good_as_refused(name: str) -> None:
+    judge(checks(mapped_sum, PureDP(1))[name])
+    for broken_one in (leaking_sum, poisoned_sum):
+        with np.errstate(all="ignore"), pytest.raises(AssertionError, match="takes data with"):
+            judge(checks(broken_one, PureDP(1))[name])
+
+
 # --- expected failures -------------------------------------------------------------------------------------------------------
 
 
