@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from tailproof.refimpl.approx_dp.presets import THEORY, Facts, Kind, preset
 from tailproof.refimpl.domains import Domain
 from tailproof.refimpl.validation import InputError, MissingError, RangeError
@@ -95,6 +97,8 @@ def described(parameters: Numbers, indent: str = "  ") -> list[Shown]:
 
 def as_json(value: Any) -> Any:
     """The value with its phases and parts as JSON objects."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if is_dataclass(value) and not isinstance(value, type):
         return {name: as_json(item) for name, item in _members(value).items()}
     if isinstance(value, dict):

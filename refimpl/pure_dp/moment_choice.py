@@ -51,7 +51,7 @@ from tailproof.refimpl.laws import Softmax
 from tailproof.refimpl.losses import L4, Loss, Quadratic, Ridge, Squared, dimension_of, parse_loss
 from tailproof.refimpl.means.rows import replace_record
 from tailproof.refimpl.universe import table
-from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, real
+from tailproof.refimpl.validation import FloatArray, InputError, positive, probability, real, shaped
 
 MOST_LEVELS = 100_000
 LOW, HIGH, RATIO, FAILURE, SHARE = 1e-6, 1e6, 2**0.25, 0.05, 0.1  # the defaults; the last is the share of ε
@@ -73,13 +73,12 @@ def private_moment_bound(
     claim, k = privacy(epsilon=epsilon), _order(moment_order)
     levels = grid(low=low, high=high, ratio=ratio)
     slack = slack_of(levels.size, epsilon=claim.epsilon, failure=failure)
-    rows = table(data, None, largest=2.0**199)
-    n = len(rows)
+    n = len(shaped("data", data, least=1))
     if n < (least := least_records(levels.size, epsilon=claim.epsilon, failure=failure)):
         raise InputError(
             f"data: {n} records are too few for a private moment bound at epsilon = {claim.epsilon:g}; {least} are needed"
         )
-    reach = sensitivity()
+    rows, reach = table(data, None, largest=2.0**199), sensitivity()
     law = Softmax(scores(rows, levels, k, slack), 2 * reach.value / claim.epsilon)
     chosen = channel.release("index", law, sensitivity=reach, spend=claim)
     return np.asarray(levels[int(chosen)] * (3 * slack / n) ** (1 / k))

@@ -12,6 +12,7 @@ import pytest
 
 import tailproof
 from tailproof import Categorical, Numeric, PrivateClassifier, PrivateRegressor
+from tailproof.refimpl.domains import Ball
 from tailproof.refimpl.losses import parse_loss
 from tailproof.refimpl.pure_dp.moment_choice import steepness_upper
 from tailproof.refimpl.validation import InputError
@@ -148,6 +149,8 @@ def test_the_card_holds_all_that_is_public_and_no_record() -> None:
 
 def test_other_algorithms() -> None:
     X, y = sample(300)
+    model = regressor(domain=Ball(np.zeros(4), 1.5)).fit(X, y)
+    assert json.loads(json.dumps(model.card_.to_json()))["parameters"]["domain"] == {"center": [0, 0, 0, 0], "radius": 1.5}
     assert "phase" in regressor(algorithm="P4.A1").fit(X, y).card_.to_text()
     options = {"weight": 0.5, "lipschitz": 1.0}
     assert regressor(algorithm="P4.S1", options=options).fit(X, y).card_.to_json()["ledger"][0]["releases"] == 1
