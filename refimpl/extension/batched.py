@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, xlogy
 
-from tailproof.refimpl.domains import Ball, Domain
+from tailproof.refimpl.domains import Ball, Domain, Ellipsoid
 from tailproof.refimpl.extension.curvature import edge_hessians
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
@@ -846,8 +846,9 @@ class _Rays:
 
     @cached_property
     def rounding(self) -> float:
-        """Of a coordinate along e."""
-        return 8 * _EPS * (float(np.abs(self.point).max()) + self.batch.domain.diameter_upper())
+        """Of a coordinate along e; the projection onto an ellipsoid ends with a pull inside."""
+        roundings = 64 if isinstance(self.batch.domain, Ellipsoid) else 8
+        return roundings * _EPS * (float(np.abs(self.point).max()) + self.batch.domain.diameter_upper())
 
     def _crossings(self) -> FloatArray:
         """τ, where the set's rays are known and no rounding of a margin matters, otherwise by bisection of its logarithm."""
