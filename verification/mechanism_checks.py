@@ -317,7 +317,7 @@ def _refuses(case: _Case, value: float, what: str) -> None:
         output = np.asarray(case.call(data.copy()))
     except Exception:
         return
-    subject = replace(case.suite.subject, setting=Setting(*data.shape, {}))
+    subject = replace(case.suite.subject, setting=Setting(len(data), data.shape[1], {}))
     for pair in ((case.typical(), data), (data, case.typical())):
         sides = pair if case.space.neighbouring is REPLACE_ONE else removals(pair)[0]
         found = check_all(subject, compare_or_say_why_not(subject, sides, case.seed))
