@@ -143,8 +143,8 @@ class Score:
         """At most so much is a score off, for all data, a record's part in ĝ being what floats make of it.
 
         That part is at most (d/4 + 4)·EPS·C longer than C, and the mean of n of them errs by at most n·EPS/2·C.  With t the
-        longest ĝ, everything after it errs by less than 16(d + 8)·EPS·t; on sets but balls and boxes, by the error of two points
-        of W as well, times β + λ.
+        longest ĝ, everything after it errs by less than 16(d + 8)·EPS·t.  On sets but balls and boxes a projection counts as well,
+        times β + λ; its error is taken to be at most 32(d + 8)·EPS times how far its point is from the origin, as tests find it.
         """
         d, reach = domain.dimension, domain.max_norm_from(center)
         far = domain.max_norm_from(np.zeros(d))
@@ -152,7 +152,7 @@ class Score:
         longest = self.lipschitz + self.weight * reach + penalty * far
         error = (size + d + 16) * self.lipschitz + 16 * (d + 8) * longest
         if not isinstance(domain, Ball | Box):
-            error += 16 * (d + 8) * far * (self.smoothness + self.weight)
+            error += 64 * (d + 8) * (far * (self.smoothness + self.weight) + longest)
         return error * EPS
 
     def clipped_gradients(self, points: FloatArray, rows: FloatArray) -> FloatArray:

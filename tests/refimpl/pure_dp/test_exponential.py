@@ -14,7 +14,8 @@ from scipy.spatial import cKDTree
 from scipy.special import gamma
 
 from tailproof.refimpl.channel import replay, run
-from tailproof.refimpl.domains import EPS, Ball, Box, Domain, L1Ball
+from tailproof.refimpl.domains import EPS, Ball, Box, Domain, Ellipsoid, L1Ball, Polytope
+from tailproof.refimpl.extension import exact_sets
 from tailproof.refimpl.laws import Softmax
 from tailproof.refimpl.losses import Absolute, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from tailproof.refimpl.pure_dp.ball_smoothing import distribution, roughness, smoothed_slopes
@@ -239,6 +240,29 @@ def test_the_mapping_on_a_ball_is_exact_but_for_what_is_allowed() -> None:
             truth = [(x - share * z) * mpmath.mpf(steepness) for x, z in zip(exact, moved, strict=True)]
             off = mpmath.sqrt(sum((mpmath.mpf(a) - b) ** 2 for a, b in zip(found, truth, strict=True)))
         assert off <= 16 * (d + 8) * EPS * np.linalg.norm(slope)
+
+
+def test_projections_err_by_no_more_than_scores_allow_for() -> None:
+    """On the sets whose scores are differences of points, against 300 bits."""
+    rng = np.random.default_rng(8)
+    worst = 0.0
+    for kind in [L1Ball, Ellipsoid, Polytope] * 40:
+        d = int(rng.integers(2, 4))
+        if kind is L1Ball:
+            domain: Domain = L1Ball(rng.standard_normal(d), 10 ** rng.uniform(-1, 1))
+        elif kind is Ellipsoid:
+            basis = np.linalg.qr(rng.standard_normal((d, d)))[0]
+            domain = Ellipsoid(rng.standard_normal(d), basis @ np.diag(10 ** rng.uniform(-4, 1, d)) @ basis.T)
+        else:
+            normals = np.vstack([rng.standard_normal((d + 3, d)), np.eye(d), -np.eye(d)])
+            domain = Polytope(normals, np.abs(rng.standard_normal(len(normals))) + 0.1)
+        point = domain.interior_point() + 10 ** rng.uniform(-2, 2) * rng.standard_normal(d)
+        with mpmath.workprec(300):
+            away = exact_sets.projection(domain)(exact_sets.exact(point)) - exact_sets.exact(domain.project(point))
+            off = float(exact_sets.length(away))
+        far = float(np.linalg.norm(point)) + domain.max_norm_from(np.zeros(d))
+        worst = max(worst, off / (32 * (d + 8) * EPS * far))
+    assert 0 < worst <= 1
 
 
 @pytest.mark.parametrize("domain", SETS, ids=lambda s: type(s).__name__)
