@@ -26,7 +26,7 @@ from scipy.optimize import linprog, nnls
 from scipy.spatial import HalfspaceIntersection, QhullError
 from scipy.spatial.distance import pdist
 
-from tailproof.refimpl.active_sets import Facets, far_weights, nearest_of_many
+from tailproof.refimpl.active_sets import Facets, Sets, far_weights, nearest_of_many
 from tailproof.refimpl.exact_projection import nearest_with_weights
 from tailproof.refimpl.validation import FloatArray, InputError, between, matrix, nonnegative, vector, whole
 
@@ -785,10 +785,10 @@ class Polytope:
             excess += roundings * (self.dimension + 4) * EPS * sizes
         return np.asarray(excess.max(axis=1))
 
-    def _nearest(self, rows: FloatArray) -> FloatArray:
+    def _nearest(self, rows: FloatArray, start: Sets | None = None) -> FloatArray:
         form = self._form
         targets = (rows - form.centre) / form.scale
-        found = nearest_of_many(targets, form.facets)
+        found = nearest_of_many(targets, form.facets, start)
         nearest = found.points
         for row in found.open_rows:
             nearest[row] = _nearest_in_polytope(targets[row], form.unit, form.slack)
@@ -808,6 +808,14 @@ class Polytope:
 
     def project(self, points: ArrayLike) -> FloatArray:
         return _project(points, self._form.centre, self._excess, self._nearest)
+
+    def nearest_from(self, rows: FloatArray, sets: Sets) -> FloatArray:
+        """The nearest points, with guesses of the facets that hold them back."""
+        points = rows.copy()
+        outside = np.flatnonzero(self._excess(rows, 0.0) > 0)
+        if outside.size:
+            points[outside] = self.pulled_inside(self._nearest(rows[outside], sets[outside]))
+        return points
 
     @property
     def facets(self) -> Facets:

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, xlogy
 
-from tailproof.refimpl.domains import Ball, Domain, Ellipsoid
+from tailproof.refimpl.domains import Ball, Domain, Ellipsoid, Polytope
 from tailproof.refimpl.extension.curvature import edge_hessians
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
@@ -826,7 +826,12 @@ class _Rays:
 
     def at(self, times: FloatArray, part: Part, *, roundings: float = 1.0) -> tuple[FloatArray, FloatArray, FloatArray]:
         """y(τ), ‖w − y‖ and ⟨x, y⟩; a margin within so many roundings of the flat one counts as it."""
-        y = nearest(self.batch.domain, self.point - np.minimum(times, 1e60)[:, np.newaxis] * self.units[part])
+        domain, held = self.batch.domain, self.batch.warm.held
+        targets = self.point - np.minimum(times, 1e60)[:, np.newaxis] * self.units[part]
+        if isinstance(domain, Polytope) and held is not None and times.size and times.max() < 1e60:
+            y = domain.nearest_from(targets, held[self.steep.rows[part]].astype(np.intp))
+        else:
+            y = nearest(domain, targets)
         move = self.point - y
         done = np.einsum("ij,ij->i", self.units[part], move)
         norms, way, sign = self.norms[part], self.steep.way[part], self.steep.sign[part]
@@ -846,8 +851,8 @@ class _Rays:
 
     @cached_property
     def rounding(self) -> float:
-        """Of a coordinate along e; the projection onto an ellipsoid ends with a pull inside."""
-        roundings = 64 if isinstance(self.batch.domain, Ellipsoid) else 8
+        """Of a coordinate along e; projections onto ellipsoids and polytopes end with a pull inside."""
+        roundings = 64 if isinstance(self.batch.domain, Ellipsoid | Polytope) else 8
         return roundings * _EPS * (float(np.abs(self.point).max()) + self.batch.domain.diameter_upper())
 
     def _crossings(self) -> FloatArray:

@@ -316,7 +316,9 @@ def _record_gaps(problem: Problem, certificate: Certificate, rows: slice) -> Flo
     if not np.isfinite(u).all():
         return np.full(len(v), math.inf)
     second = _distance_gaps(C, g, lengths, certificate.point - y)
-    third = _support_gaps(domain, u, y, short=4 * EPS * C)
+    # As long as what keeps g shorter than C is not worth the search for a polytope's weights.
+    short = (domain.dimension + 8 if isinstance(domain, Polytope) else 1) * 4 * EPS * C
+    third = _support_gaps(domain, u, y, short=short)
     diameter = domain.diameter_upper()
     third += (error + EPS * _lengths(u)) * diameter  # ⟨u, w − y⟩ changes by at most that times the error of u
     speck = _SPECK * (1 + C) * (1 + diameter)
