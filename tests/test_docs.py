@@ -46,6 +46,7 @@ SHOWN_ONLY = {
     "python benchmarks/localisation.py bound": "takes long; its results are cached",
     "python benchmarks/localisation.py tuning": "takes long; its results are cached",
     "python benchmarks/localisation.py speed": "measures the machine",
+    "python benchmarks/costs.py": "measures the machine",
     "python benchmarks/descent.py speed": "measures the machine",
     "python benchmarks/estimators.py": "measures the machine",
     "python benchmarks/distance_program.py": "measures the machine",
