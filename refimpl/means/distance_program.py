@@ -34,7 +34,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog, minimize_scalar, nnls
+from scipy.optimize import linprog, lsq_linear, minimize_scalar, nnls
 
 from tailproof.refimpl.validation import FloatArray, InputError, choice, positive, records, vector, whole
 
@@ -250,7 +250,10 @@ def _hull_system(a: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _hull_weights(system: FloatArray, target: FloatArray) -> FloatArray:
-    weights, _ = nnls(system, target, maxiter=50 * system.shape[1])
+    try:
+        weights, _ = nnls(system, target, maxiter=50 * system.shape[1])
+    except RuntimeError:  # too many steps; this one ends
+        weights = lsq_linear(system, target, bounds=(0, np.inf), method="bvls").x
     return np.asarray(weights / weights.sum())
 
 

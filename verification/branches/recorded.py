@@ -37,6 +37,9 @@ class Recorder:
         """Run once; what it raises is returned."""
         before = sys.gettrace()
         self._left = self.most or 0
+        sys._getframe().f_trace_opcodes = (
+            True  # Python 3.12 traces instructions of the first call only if some frame asked before
+        )
         sys.settrace(self._called)
         try:
             run()
@@ -56,9 +59,11 @@ class Recorder:
         plan = known[1]
         if plan is None or not (plan.missing or self.most):
             return None
+        follow = _follow(plan, self.taken, self._count if self.most else None)
+        frame.f_trace = follow  # before the next line: Python 3.13 traces instructions of the first call only then
         frame.f_trace_opcodes = True
         frame.f_trace_lines = False
-        return _follow(plan, self.taken, self._count if self.most else None)
+        return follow
 
     def _count(self) -> None:
         self._left -= 1
