@@ -164,11 +164,11 @@ class _Clock:
     def __init__(self, patience: Patience) -> None:
         assert patience.seconds is not None
         self._patience, self._seconds = patience, patience.seconds
-        self._every, self._ignored = min(1.0, patience.seconds / 4), 0
+        self._every = min(1.0, patience.seconds / 4)
         self._begin()
 
     def _begin(self) -> None:
-        self._call, self._ticks, self._start = self._patience._calls, 0, time.process_time()
+        self._call, self._ticks, self._ignored, self._start = self._patience._calls, 0, 0, time.process_time()
 
     def tick(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         if self._call != self._patience._calls or not self._patience.running:

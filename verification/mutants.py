@@ -101,7 +101,7 @@ _P4_STEPS = """point = problem.anchor
         point = problem.within.project(point - 3 * (slope / problem.weight + point - problem.anchor))
     return point"""
 _P4_SUBSTITUTE = """found = minimise(problem, accuracy)
-    return found.point if found.evaluations <= 12 else problem.anchor"""
+    return found.point if found.evaluations <= 4 else problem.anchor"""
 
 _STEPS = "tailproof.refimpl.approx_dp.steps"
 _CLIPPING = "tailproof.refimpl.means.simple_clipping"

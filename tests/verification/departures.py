@@ -153,13 +153,13 @@ EDITS: list[tuple[str, str, str | None, tuple[str, str]]] = [
     ("P4.S3", "counted whole", None, ("np.minimum(sizes / level, 1.0) ** order", "np.minimum(sizes / level, 1.0) > 0.99")),
     ("P4.S3", "next level", None, ("np.append(beyond[:-1], 0.0) - target", "beyond - target")),
     ("P4.S3", "level itself", None, ("levels[int(chosen)] * (3 * slack / n) ** (1 / k)", "levels[int(chosen)]")),
-    ("P4.A5", "best for worst", None, ("np.asarray(-np.linalg.norm(moved", "np.asarray(np.linalg.norm(moved")),
-    ("P4.A5", "no projection in the score", None, ("domain.project(points - rate * slopes)", "(points - rate * slopes)")),
+    ("P4.A5", "best for worst", None, ("np.asarray(-np.linalg.norm(mapping", "np.asarray(np.linalg.norm(mapping")),
+    ("P4.A5", "no projection in the score", None, ("mapping = gradient_mapping(", "mapping = slopes if self else gradient_mapping(")),
     (
         "P4.A5",
         "half the step",
         None,
-        ("rate = 1 / (self.smoothness + self.weight)", "rate = 0.5 / (self.smoothness + self.weight)"),
+        ("steepness=self.smoothness + self.weight)", "steepness=2 * (self.smoothness + self.weight))"),
     ),
     ("P4.A5", "heavier regularisation", None, ("+ self.weight * (points", "+ 2 * self.weight * (points")),
     (
