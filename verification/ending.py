@@ -124,9 +124,8 @@ class Patience:
             yield
             return
         clock = _Clock(self)
-        tick = min(1.0, self.seconds / 4)
         signal.signal(signal.SIGALRM, clock.tick)
-        signal.setitimer(signal.ITIMER_REAL, tick, tick)
+        clock.wind()
         try:
             yield
         finally:
@@ -162,10 +161,15 @@ class _Clock:
     """Looks at a run several times a second or two: ticks do not come while the process is stopped."""
 
     def __init__(self, patience: Patience) -> None:
-        assert patience.seconds is not None
-        self._patience, self._seconds = patience, patience.seconds
-        self._every = min(1.0, patience.seconds / 4)
+        self._patience = patience
         self._begin()
+
+    def wind(self) -> None:
+        """For the patience that is left."""
+        assert self._patience.seconds is not None
+        self._seconds = self._patience.seconds
+        self._every = min(1.0, self._seconds / 4)
+        signal.setitimer(signal.ITIMER_REAL, self._every, self._every)
 
     def _begin(self) -> None:
         self._call, self._ticks, self._ignored, self._start = self._patience._calls, 0, 0, time.process_time()
@@ -188,6 +192,7 @@ class _Clock:
             os.write(2, f"tailproof: a run {said}, and it catches what would stop it\n".encode())
             _exit(4)
         self._patience.was_late(said)
+        self.wind()
         raise _Late(said)
 
 

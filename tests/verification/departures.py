@@ -154,7 +154,7 @@ EDITS: list[tuple[str, str, str | None, tuple[str, str]]] = [
     ("P4.S3", "next level", None, ("np.append(beyond[:-1], 0.0) - target", "beyond - target")),
     ("P4.S3", "level itself", None, ("levels[int(chosen)] * (3 * slack / n) ** (1 / k)", "levels[int(chosen)]")),
     ("P4.A5", "best for worst", None, ("np.asarray(-np.linalg.norm(mapping", "np.asarray(np.linalg.norm(mapping")),
-    ("P4.A5", "no projection in the score", None, ("mapping = gradient_mapping(", "mapping = slopes if self else gradient_mapping(")),
+    ("P4.A5", "no projection in the score", None, ("mapping = gradient_", "mapping = slopes if self else gradient_")),
     (
         "P4.A5",
         "half the step",
