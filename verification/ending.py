@@ -164,11 +164,11 @@ class _Clock:
         self._patience = patience
         self._begin()
 
-    def wind(self) -> None:
-        """For the patience that is left."""
+    def wind(self, least: float = 0.0) -> None:
+        """For the patience that is left, with that many seconds between looks at the least."""
         assert self._patience.seconds is not None
         self._seconds = self._patience.seconds
-        self._every = min(1.0, self._seconds / 4)
+        self._every = min(1.0, max(self._seconds / 4, least))
         signal.setitimer(signal.ITIMER_REAL, self._every, self._every)
 
     def _begin(self) -> None:
@@ -192,7 +192,7 @@ class _Clock:
             os.write(2, f"tailproof: a run {said}, and it catches what would stop it\n".encode())
             _exit(4)
         self._patience.was_late(said)
-        self.wind()
+        self.wind(AGAIN / 4)  # time to end
         raise _Late(said)
 
 
