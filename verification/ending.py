@@ -192,7 +192,7 @@ class _Clock:
             os.write(2, f"tailproof: a run {said}, and it catches what would stop it\n".encode())
             _exit(4)
         self._patience.was_late(said)
-        self.wind(AGAIN / 4)  # time to end
+        self.wind(LEAST_AGAIN)  # time to end
         raise _Late(said)
 
 
