@@ -858,3 +858,9 @@ def test_facet_weights_prove_the_support_at_points_of_the_boundary(seed: int, di
         size = size_of(domain) * np.linalg.norm(u, axis=1)
         assert (bound >= true - 1e-10 * size).all()
         assert (bound <= true + exactness * size).all()
+
+
+@pytest.mark.parametrize("domain", [unit_ball(2), Box([-1.0, -1.0], [1.0, 1.0]), L1Ball([0.0, 0.0], 1.0)])
+def test_support_of_a_far_direction_of_negative_entries(domain: Domain) -> None:
+    """The largest entry by size is the one that counts, whatever its sign."""
+    assert float(domain.support([-1e200, -1.0])) == pytest.approx(1e200)
