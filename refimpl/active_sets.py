@@ -13,6 +13,7 @@ is added while all multipliers stay ≥ 0, so that the distance to the target gr
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -140,11 +141,12 @@ def nearest_of_many(targets: FloatArray, facets: Facets, start: Sets | None = No
         if not live.size:
             break
     left = [row for row in live.tolist() if not _dual_method(targets[row], facets, points[row], weights[row], sets[row])]
-    return Nearest(points, np.maximum(weights, 0.0), sets, np.array(left, dtype=np.intp))
+    odd = np.flatnonzero(~np.isfinite(points).all(axis=1))  # no comparison holds for these, so that they counted as done
+    return Nearest(points, np.maximum(weights, 0.0), sets, np.union1d(np.array(left, dtype=np.intp), odd))
 
 
 def _dual_method(target: FloatArray, facets: Facets, point: FloatArray, weights: FloatArray, into: Sets) -> bool:
-    """The nearest point to one target, its weights and its set, in place; whether it was found."""
+    """The nearest point to one target, its weights and its set, in place; whether it was found, as it is not for a NaN."""
     allowed = (2 * target.size + 16) * EPS * (1 + facets.slack + np.abs(target).max())
     point[:], weights[:], into[:] = target, 0.0, -1
     active: list[int] = []
@@ -157,10 +159,11 @@ def _dual_method(target: FloatArray, facets: Facets, point: FloatArray, weights:
         while True:
             rates = np.linalg.lstsq(facets.gram[np.ix_(active, active)], facets.gram[active, new])[0]
             speed = 1 - float(rates @ facets.gram[active, new])
-            full = float(facets.unit[new] @ point - facets.slack[new]) / speed if speed > _DEPENDENT else np.inf
+            ahead = float(facets.unit[new] @ point - facets.slack[new])
+            full = max(ahead / speed, 0.0) if speed > _DEPENDENT else np.inf
             falling = np.where(rates > 1e-14, weights[active] / np.where(rates > 1e-14, rates, 1.0), np.inf)
-            step = max(min(full, float(falling.min(initial=np.inf))), 0.0)
-            if step == np.inf:  # only rounding contradicts the other facets
+            step = min(full, float(falling.min(initial=np.inf)))
+            if math.isnan(ahead) or step == np.inf:  # no number, or only rounding contradicts the other facets
                 return False
             weights[active] = np.maximum(weights[active] - step * rates, 0.0)
             weights[new] += step

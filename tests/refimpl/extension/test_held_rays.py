@@ -129,3 +129,12 @@ def test_the_hessian_is_that_of_any_domain(loss: GlmLoss, kind: str) -> None:
         assert (
             np.abs(found.mean_hessian() - slow.mean_hessian()).max() <= 1e-3 * scale + 1e-12
         )  # it loses digits to great pressures
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_what_is_no_point_is_left_open_and_spoils_no_other(odd: float) -> None:
+    facets = active_sets.Facets(np.vstack([np.eye(2), -np.eye(2)]), np.ones(4))
+    found = nearest_of_many(np.array([[3.0, 0.5], [odd, 0.0], [0.2, -7.0]]), facets)
+    np.testing.assert_allclose(found.points[[0, 2]], [[1.0, 0.5], [0.2, -1.0]])
+    assert found.open_rows.tolist() == [1]
