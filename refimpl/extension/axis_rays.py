@@ -14,32 +14,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tailproof.refimpl.domains import Ellipsoid
 from tailproof.refimpl.extension.batched import margin_of_slope
 from tailproof.refimpl.extension.facet_rays import falling_roots
-from tailproof.refimpl.losses import GlmLoss
+from tailproof.refimpl.extension.rays import Case, Part
 from tailproof.refimpl.validation import FloatArray
-
-Part = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class AxisRays:
+class AxisRays(Case):
     """Records with a minimiser on the boundary, by rows."""
 
     ellipsoid: Ellipsoid
-    loss: GlmLoss
-    mu: float
-    lipschitz: float
-    point: FloatArray  # w
-    features: FloatArray
-    targets: FloatArray
-    norms: FloatArray
-    margins: FloatArray  # ⟨x, w⟩
-    signs: FloatArray  # of φ' there
-    steepest: FloatArray  # ‖x‖·|φ'| there
 
     def solve(self, start: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """τ, y and t."""

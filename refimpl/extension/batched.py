@@ -38,6 +38,7 @@ from scipy.special import expit, xlogy
 
 from tailproof.refimpl.domains import Ball, Domain, Ellipsoid, Polytope
 from tailproof.refimpl.extension.curvature import edge_hessians
+from tailproof.refimpl.extension.rays import Case
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import L4, Absolute, Affine, GlmLoss, Hinge, Logistic, Loss, Quadratic, ReLU, Ridge, Squared
 from tailproof.refimpl.total import nearest
@@ -877,8 +878,6 @@ class _Rays:
         return high
 
     def _known_crossings(self, domain: Known, part: NDArray[np.intp], steepest: FloatArray) -> FloatArray:
-        from tailproof.refimpl.extension.held import Case
-
         batch, rows = self.batch, self.steep.rows[part]
         numbers = (self.targets[part], self.norms[part], self.point_margins[rows], self.steep.sign[part], steepest)
         mu = 2.0**-60 * domain.diameter_upper() / batch.lipschitz  # so small that nothing is smoothed

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from tailproof.refimpl.domains import EPS
 from tailproof.refimpl.extension.batched import Batch, _row_lengths, _weighted_gram, fenchel_gap, margin_of_slope
 from tailproof.refimpl.extension.curvature import edge_hessians
-from tailproof.refimpl.extension.held import Case, Held, Known, Warm
+from tailproof.refimpl.extension.held import Held, Known, Warm
 from tailproof.refimpl.extension.held import hessian as held_hessian
+from tailproof.refimpl.extension.rays import Case
 from tailproof.refimpl.extension.smoothing import Smoothed
 from tailproof.refimpl.losses import GlmLoss, Quadratic, Ridge
 from tailproof.refimpl.total import nearest

@@ -20,32 +20,19 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tailproof.refimpl.active_sets import Sets, nearest_of_many, widest
 from tailproof.refimpl.domains import EPS, Polytope
 from tailproof.refimpl.extension.batched import margin_of_slope
-from tailproof.refimpl.losses import GlmLoss
+from tailproof.refimpl.extension.rays import Case, Part
 from tailproof.refimpl.validation import FloatArray
-
-Part = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class FacetRays:
+class FacetRays(Case):
     """Records with a minimiser on the boundary, by rows."""
 
     polytope: Polytope
-    loss: GlmLoss
-    mu: float
-    lipschitz: float
-    point: FloatArray  # w
-    features: FloatArray
-    targets: FloatArray
-    norms: FloatArray
-    margins: FloatArray  # ⟨x, w⟩
-    signs: FloatArray  # of φ' there
-    steepest: FloatArray  # ‖x‖·|φ'| there
 
     def solve(self, start: Sets) -> tuple[FloatArray, FloatArray, Sets]:
         """τ, y, and the facets that hold y back."""

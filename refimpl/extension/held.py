@@ -14,28 +14,12 @@ from tailproof.refimpl.extension.axis_rays import AxisRays, shell_hessian
 from tailproof.refimpl.extension.box_rays import BoxRays
 from tailproof.refimpl.extension.curvature import box_hessian, face_hessian
 from tailproof.refimpl.extension.facet_rays import FacetRays
-from tailproof.refimpl.losses import GlmLoss
+from tailproof.refimpl.extension.rays import Case
 from tailproof.refimpl.validation import FloatArray
 
 Known: TypeAlias = Box | Ellipsoid | Polytope
 Held: TypeAlias = Sets | FloatArray
 """The facets of a polytope by row, the shifts t of an ellipsoid's axes, or the times τ of a box."""
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """Records with a minimiser on the boundary: what their rays start from, by rows."""
-
-    loss: GlmLoss
-    mu: float
-    lipschitz: float
-    point: FloatArray  # w
-    features: FloatArray
-    targets: FloatArray
-    norms: FloatArray
-    margins: FloatArray  # ⟨x, w⟩
-    signs: FloatArray  # of φ' there
-    steepest: FloatArray  # ‖x‖·|φ'| there
 
 
 @dataclass(eq=False)
@@ -49,19 +33,19 @@ class Warm:
         if self.held is None:
             facets = isinstance(domain, Polytope)
             self.held = np.full((count, len(case.point)), -1, np.int32) if facets else np.full(count, np.inf)
-        times, y, held = _solved(domain, tuple(vars(case).values()), self.held[rows])
+        times, y, held = _solved(domain, case, self.held[rows])
         self.held[rows] = held
         return times, y, held
 
 
-def _solved(domain: Known, case: tuple[Any, ...], start: NDArray[Any]) -> tuple[FloatArray, FloatArray, Held]:
+def _solved(domain: Known, case: Case, start: NDArray[Any]) -> tuple[FloatArray, FloatArray, Held]:
     match domain:
         case Polytope():
-            return FacetRays(domain, *case).solve(start.astype(np.intp))
+            return FacetRays(**vars(case), polytope=domain).solve(start.astype(np.intp))
         case Ellipsoid():
-            return AxisRays(domain, *case).solve(start)
+            return AxisRays(**vars(case), ellipsoid=domain).solve(start)
         case Box():
-            return BoxRays(domain, *case).solve(start)
+            return BoxRays(**vars(case), box=domain).solve(start)
 
 
 def hessian(
