@@ -58,7 +58,7 @@ def privacy(*, epsilon: float | None = None, rho: float | None = None) -> Budget
 
 
 def sensitivity(n: int, *, weight: float, lipschitz: float, kappa: float = KAPPA) -> Bound:
-    """(2 + 2κ)·C/(λn), attained up to the 2κ by `worst_neighbours`."""
+    """(2 + 2κ)·C/(λn), attained up to the 2κ by `worst_neighbours`.  Where a run takes a larger κ by default, that one counts."""
     return L2((2 + 2 * positive("kappa", kappa)) * lipschitz / (weight * n))
 
 
